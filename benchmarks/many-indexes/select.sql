@@ -1,0 +1,1 @@
+select * from synth_table where col5 = 42;

@@ -1,0 +1,2 @@
+\set b 1
+select * from ht where b = :b;

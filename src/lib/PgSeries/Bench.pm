@@ -1,0 +1,667 @@
+package PgSeries::Bench;
+
+use strict;
+use warnings FATAL => 'all';
+
+use File::Basename qw(basename);
+use JSON::PP       ();
+use POSIX          qw(strftime);
+use PgSeries::Report;
+use PgSeries::Server;
+use PgSeries::Stats;
+use PgSeries::Util
+  qw(capture fail find_tool in_parallel info make_dir progress read_file run run_status slurp_json write_file);
+use Time::HiRes qw(time);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Bench - base against patched, in instructions and in time
+
+=head1 DESCRIPTION
+
+A benchmark is a directory benchmarks/NAME with
+
+  meta.json   what is measured, in which cases, at which scales
+  *.sql       the setup (run by psql, with the case's values as variables) and
+              the pgbench scripts
+  *.plot      gnuplot text
+
+C<meta.json> has the keys
+
+  title, topic, source   for the reader
+  axis                   { name, label }: the value that is varied
+  settings               for postgresql.conf, beyond those below
+  setup                  the file, and setup_values: the names of the values it
+                         takes; there is one database for each combination
+  scales                 demo, full, original: { values => { NAME => [..] },
+                         pairs, seconds }
+  measures               a list, see below
+  plots, readme          for PgSeries::Report
+
+and each measure has
+
+  name, label, unit, better
+  method      "instructions" or "time"
+  kind        "plan": plan C<statement>; "execute": execute it with
+              C<parameters> (both by loops in the backend, contrib/pgseries_bench);
+              "pgbench": run C<script>
+  generic     for "execute": true, false, or null for plan_cache_mode's choice
+  iterations  the two counts whose difference is taken, for "instructions"
+  values      { NAME => [..] } further values: C<clients>, C<protocol> and
+              C<plan_cache_mode> have their meaning for pgbench
+  scales      the scales that have the measure (all by default)
+  where       { NAME => [..] } keeps only the cases with one of these values
+  reached     a C function that the patched build calls and the base build does
+              not: checked in the profile, for "instructions"
+
+=head2 Instructions
+
+A stand-alone backend runs the loop under callgrind with two iteration counts.
+What start-up, setup and shutdown cost is in both totals, so the difference
+divided by the difference of the counts is the cost of one iteration.  It does
+not depend on the machine's load and is the same on every run, so base and
+patched are run side by side.
+
+=head2 Time
+
+One round starts a fresh server three times, for base, patched and base again
+in random order (the seed is kept), and measures each once.  Patched against
+base gives a pair, base against base the A/A noise.  The result is the median
+of the paired ratios with a 95% interval; PgSeries::Stats says how it is
+judged.
+
+Before any case is measured, the statement must give the same rows on both
+builds.
+
+=head1 FUNCTIONS
+
+=over
+
+=cut
+
+my %SETTINGS = (
+	autovacuum => 'off',
+	fsync => 'off',
+	synchronous_commit => 'off',
+	full_page_writes => 'off',
+	shared_buffers => '256MB',
+	max_wal_size => '4GB',
+	checkpoint_timeout => '1h',
+	max_connections => 50,
+	max_locks_per_transaction => 1024,
+	max_parallel_workers_per_gather => 0,
+	jit => 'off');
+
+my @BUILDS = qw(base patched);
+
+=item command($context, @names)
+
+The command C<pgseries bench>.
+
+=cut
+
+sub command
+{
+	my ($c, @names) = @_;
+	my $config = $c->config;
+	my $o = $c->{option};
+	my @known = map { basename($_) }
+	  grep { -f "$_/meta.json" } sort glob($config->top . '/benchmarks/*');
+	fail(2, 'bench needs a name', "choose from: @known, all") unless @names;
+	@names = @known if "@names" eq 'all';
+	for my $name (@names)
+	{
+		fail(2, "there is no benchmark \"$name\"", "choose from: @known, all")
+		  unless grep { $_ eq $name } @known;
+	}
+	my $scale = $o->{scale} || 'full';
+	fail(2, "there is no scale \"$scale\"", 'choose demo, full or original')
+	  unless $scale =~ /^(demo|full|original)$/;
+	fail(
+		2,
+		"there is no method \"$o->{method}\"",
+		'choose instructions or time'
+	) if defined $o->{method} && $o->{method} !~ /^(instructions|time)$/;
+	my %filter;
+	for (@{ $o->{case} || [] })
+	{
+		my ($key, $value) = /^(\w+)=(.*)$/
+		  or fail(
+			2,
+			"--case=$_ is not NAME=VALUE",
+			'write, for example, --case=indexes=60');
+		push @{ $filter{$key} }, $value;
+	}
+	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
+	$c->builds->extension($build{$_}) for @BUILDS;
+	my $output = make_dir($o->{output} || $config->build . '/results');
+	my $run = bless {
+		config => $config,
+		series => $c->series,
+		build => \%build,
+		scale => $scale,
+		filter => \%filter,
+		method => $o->{method},
+		pairs => $o->{pairs},
+		seconds => $o->{seconds},
+		seed => defined $o->{seed} ? $o->{seed} : int(time) % 1_000_000,
+		deadline => $o->{minutes} ? time + 60 * $o->{minutes} : undef,
+		left_out => 0,
+	  },
+	  'PgSeries::Bench';
+	my @results;
+	for my $name (@names)
+	{
+		my $result = $run->benchmark($name);
+		write_file("$output/$name.json",
+			JSON::PP->new->utf8->canonical->pretty->encode($result));
+		push @results, $result;
+	}
+	info("$run->{left_out} cases were left out when the time was up")
+	  if $run->{left_out};
+	my ($text, $over) = ('', 0);
+	for my $result (@results)
+	{
+		$text .= "$result->{bench}\n";
+		for my $s (@{ $result->{series} })
+		{
+			$text .= '  ' . one_line($s) . "\n";
+			$over++
+			  if defined $o->{gate}
+			  && $s->{method} eq 'instructions'
+			  && $s->{ratio} > $o->{gate};
+		}
+	}
+	$c->say({ results => \@results }, $text);
+	if ($over)
+	{
+		info(
+			"pgseries: $over cases need more than $o->{gate} of base's instructions; see the lines above"
+		);
+	}
+	return $over ? 1 : 0;
+}
+
+sub one_line
+{
+	my ($s) = @_;
+	my $case = join ' ',
+	  map { "$_=$s->{case}{$_}" } sort keys %{ $s->{case} };
+	my ($base, $patched) =
+	  $s->{method} eq 'instructions'
+	  ? (map { PgSeries::Stats::median(@{ $s->{$_} }) } @BUILDS)
+	  : (
+		map {
+			my $k = $_;
+			PgSeries::Stats::median(map { $_->{$k} } @{ $s->{pairs} })
+		} @BUILDS);
+	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
+	  $s->{measure}, $case, $base, $patched, $s->{unit}, $s->{ratio};
+	$line .= sprintf ' [%.3f, %.3f], A/A [%.3f, %.3f]: %s', @{ $s->{ci} },
+	  @{ $s->{aa_ci} }, $s->{verdict}
+	  if $s->{ci};
+	return $line;
+}
+
+# The result of one benchmark, as PgSeries::Report reads it.
+sub benchmark
+{
+	my ($self, $name) = @_;
+	my $dir = $self->{config}->top . "/benchmarks/$name";
+	my $meta = slurp_json("$dir/meta.json");
+	local $self->{meta} = $meta;
+	local $self->{dir} = $dir;
+	my $scale = $meta->{scales}{ $self->{scale} }
+	  or fail(
+		2,
+		"$dir/meta.json has no scale \"$self->{scale}\"",
+		'add it, or choose another');
+	local $self->{of_scale} = $scale;
+	my @measures = grep {
+		my $m = $_;
+		(!$m->{scales} || grep { $_ eq $self->{scale} } @{ $m->{scales} })
+		  && (!$self->{method} || $m->{method} eq $self->{method})
+	} @{ $meta->{measures} };
+	if (grep { $_->{method} eq 'instructions' } @measures)
+	{
+		fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
+		  unless find_tool('valgrind');
+	}
+
+	my %server;
+	for my $b (@BUILDS)
+	{
+		$server{$b} = PgSeries::Server->new(
+			$self->{config}, $self->{build}{$b},
+			name => 'bench',
+			settings => { %SETTINGS, %{ $meta->{settings} || {} } });
+		$server{$b}->create;
+	}
+	local $self->{server} = \%server;
+	my @series;
+	my @setup_names = @{ $meta->{setup_values} };
+	my %setup = map { $_ => $scale->{values}{$_} } @setup_names;
+	my $number = 0;
+	for my $values (cross(\%setup))
+	{
+		my @todo;
+		for my $m (@measures)
+		{
+			for my $case (cross($m->{values} || {}))
+			{
+				my %all = (%$values, %$case);
+				push @todo, [ $m, \%all ]
+				  if wanted(\%all, $self->{filter})
+				  && wanted(\%all, $m->{where} || {});
+			}
+		}
+		next unless @todo;
+		if ($self->{deadline} && time > $self->{deadline})
+		{
+			$self->{left_out} += @todo;
+			next;
+		}
+		info("$name: "
+			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
+		$self->set_up($values);
+		push @series, map { $self->measure(@$_) } @todo;
+	}
+	$_->stop for values %server;
+	fail(
+		2,
+		"no case of $name matches",
+		'see the values in benchmarks/' . $name . '/meta.json'
+	) unless @series || $self->{left_out};
+	return {
+		format => 1,
+		bench => $name,
+		title => $meta->{title},
+		topic => $meta->{topic},
+		source => $meta->{source},
+		scale => $self->{scale},
+		base => $self->{series}->upstream->version,
+		patched => $self->{series}->key($self->{series}->patches),
+		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
+		seed => $self->{seed},
+		machine => machine(),
+		axis => $meta->{axis},
+		series => \@series,
+		plots => $meta->{plots} || [],
+		readme => $meta->{readme} || [],
+	};
+}
+
+# All combinations of { name => [values] }, the last name varying fastest.
+sub cross
+{
+	my ($values) = @_;
+	my @cases = ({});
+	for my $name (sort keys %$values)
+	{
+		@cases = map {
+			my $case = $_;
+			map {
+				{ %$case, $name => $_ }
+			} @{ $values->{$name} }
+		} @cases;
+	}
+	return @cases;
+}
+
+# True if the case has one of the values listed for each name; names that it
+# does not have do not matter.
+sub wanted
+{
+	my ($case, $filter) = @_;
+	for my $name (keys %$filter)
+	{
+		next unless exists $case->{$name};
+		return 0
+		  unless grep { "$_" eq "$case->{$name}" } @{ $filter->{$name} };
+	}
+	return 1;
+}
+
+# One database at a time, with the same name in both clusters.
+sub set_up
+{
+	my ($self, $values) = @_;
+	my $sql = read_file("$self->{dir}/$self->{meta}{setup}");
+	for my $b (@BUILDS)
+	{
+		progress("setting up $b");
+		my $server = $self->{server}{$b};
+		$server->start;
+		$server->sql(
+			"drop database if exists bench;\ncreate database bench;");
+		$server->sql($sql, database => 'bench', variables => $values);
+		$server->sql(
+			"create extension if not exists pgseries_bench;\nvacuum analyze;\ncheckpoint;",
+			database => 'bench');
+		$server->stop;
+	}
+	return;
+}
+
+sub measure
+{
+	my ($self, $m, $case) = @_;
+	progress(
+		"$m->{name} " . join(' ', map { "$_=$case->{$_}" } sort keys %$case));
+	$self->same_rows($m, $case) if defined $m->{statement};
+	my %result = (
+		measure => $m->{name},
+		map { $_ => $m->{$_} } qw(label method unit better));
+	$result{case} = $case;
+	my $method = $m->{method} eq 'instructions' ? 'instructions' : 'timing';
+	return { %result, %{ $self->$method($m, $case) } };
+}
+
+sub same_rows
+{
+	my ($self, $m, $case) = @_;
+	my %rows;
+	my $sql = $m->{statement};
+	my @p = @{ $m->{parameters} || [] };
+	if (@p)
+	{
+		$sql = "prepare checked as $sql;\nexecute checked("
+		  . join(', ', map { "'$_'" } @p) . ')';
+	}
+	for my $b (@BUILDS)
+	{
+		my $server = $self->{server}{$b};
+		$server->start;
+		$rows{$b} = $server->sql(
+			"begin;\n" . settings_sql($m, $case) . "$sql;\nrollback;",
+			database => 'bench');
+		$server->stop;
+	}
+	fail(
+		1,
+		"base and patched return different rows for: $m->{statement}",
+		'run it on both servers: pgseries server start base; pgseries server psql base'
+	) if $rows{base} ne $rows{patched};
+	return;
+}
+
+# "set" lines for plan_cache_mode and what else the measure asks for.
+sub settings_sql
+{
+	my ($m, $case) = @_;
+	my %set = %{ $m->{set} || {} };
+	$set{plan_cache_mode} = $case->{plan_cache_mode}
+	  if defined $case->{plan_cache_mode};
+	return join '', map { "set $_ = '$set{$_}';\n" } sort keys %set;
+}
+
+# The call of the loop in the backend.
+sub loop_sql
+{
+	my ($m, $iterations) = @_;
+	my $statement = "\$statement\$$m->{statement}\$statement\$";
+	return
+	  "select iterations, nanoseconds from pgseries_bench_plan($statement, $iterations)"
+	  if $m->{kind} eq 'plan';
+	my $parameters = join ', ', map { "'$_'" } @{ $m->{parameters} || [] };
+	my $generic =
+	  !defined $m->{generic} ? 'null' : $m->{generic} ? 'true' : 'false';
+	return
+	  "select iterations, nanoseconds from pgseries_bench_execute($statement, $iterations, array[$parameters]::text[], $generic)";
+}
+
+sub instructions
+{
+	my ($self, $m, $case) = @_;
+	my $runs = $self->{of_scale}{runs} || 1;
+	my ($low, $high) = @{ $m->{iterations} };
+	my %figure;
+	for (1 .. $runs)
+	{
+		my %total = $self->callgrind($m, $case, $low, $high);
+		for my $b (@BUILDS)
+		{
+			push @{ $figure{$b} },
+			  ($total{"$b/$high"} - $total{"$b/$low"}) / ($high - $low);
+		}
+	}
+	return {
+		base => $figure{base},
+		patched => $figure{patched},
+		iterations => [ $low, $high ],
+		ratio => PgSeries::Stats::median(@{ $figure{patched} }) /
+		  PgSeries::Stats::median(@{ $figure{base} }),
+	};
+}
+
+# Total instructions of a stand-alone backend, { "BUILD/COUNT" => n }.  Both
+# builds run at the same time, each in its own process.
+sub callgrind
+{
+	my ($self, $m, $case, @counts) = @_;
+	my %total;
+	my %file;
+	my @jobs;
+	for my $b (@BUILDS)
+	{
+		my $server = $self->{server}{$b};
+		my @steps;
+		for my $count (@counts)
+		{
+			my $file = "$server->{build}{log}/callgrind-$count.out";
+			unlink $file;
+			$file{"$b/$count"} = $file;
+			(my $set = settings_sql($m, $case)) =~ s/;$//mg;
+			push @steps, sub {
+				$server->single_user(
+					$set . loop_sql($m, $count) . "\n",
+					database => 'bench',
+					wrapper => [
+						'valgrind', '--tool=callgrind',
+						'--quiet', "--callgrind-out-file=$file"
+					]);
+			};
+		}
+		push @jobs, sub { $_->() for @steps; };
+	}
+	in_parallel(@jobs);
+	for my $key (keys %file)
+	{
+		my $text = read_file($file{$key});
+		($total{$key}) = $text =~ /^(?:summary|totals): (\d+)/m
+		  or fail(2, "$file{$key} has no total", 'run it again');
+		next unless $m->{reached};
+		my $calls = $text =~ /^c?fn=\(\d+\) \Q$m->{reached}\E(?:'\d+)?$/m;
+		fail(
+			1,
+			"the patched build does not call $m->{reached}",
+			'the benchmark measures something else than it says'
+		) if $key =~ /^patched/ && !$calls;
+		fail(
+			1,
+			"the base build calls $m->{reached}",
+			'name a function that only the patch has'
+		) if $key =~ /^base/ && $calls;
+	}
+	return %total;
+}
+
+sub timing
+{
+	my ($self, $m, $case) = @_;
+	my $rounds = $self->{pairs} || $self->{of_scale}{pairs};
+	my (@pairs, @aa);
+	for my $round (1 .. $rounds)
+	{
+		my @order = PgSeries::Stats::shuffle([qw(base patched again)],
+			$self->{seed} + $round);
+		my %value;
+		for my $which (@order)
+		{
+			my $b = $which eq 'patched' ? 'patched' : 'base';
+			progress("$m->{name}: round $round of $rounds, $b");
+			$value{$which} = $self->one_time($b, $m, $case);
+		}
+		my $order = join '', map { substr $_, 0, 1 } @order;
+		push @pairs,
+		  {
+			order => $order,
+			base => $value{base},
+			patched => $value{patched}
+		  };
+		push @aa, { first => $value{base}, second => $value{again} };
+	}
+	my $r = PgSeries::Stats::paired_ratio(
+		[ map { [ $_->{base}, $_->{patched} ] } @pairs ]);
+	my $aa = PgSeries::Stats::paired_ratio(
+		[ map { [ $_->{first}, $_->{second} ] } @aa ]);
+	return {
+		pairs => \@pairs,
+		aa => \@aa,
+		ratio => $r->{ratio},
+		ci => [ $r->{lo}, $r->{hi} ],
+		conf => $r->{conf},
+		aa_ratio => $aa->{ratio},
+		aa_ci => [ $aa->{lo}, $aa->{hi} ],
+		verdict => PgSeries::Stats::verdict($r, $aa, better => $m->{better}),
+	};
+}
+
+# One figure from a freshly started server.
+sub one_time
+{
+	my ($self, $b, $m, $case) = @_;
+	my $server = $self->{server}{$b};
+	my $seconds = $self->{seconds} || $self->{of_scale}{seconds};
+	$server->start;
+	my $value;
+	if ($m->{kind} eq 'pgbench')
+	{
+		my @values = map { ('-D', "$_=$case->{$_}") }
+		  grep { $case->{$_} =~ /^-?\d+$/ } sort keys %$case;
+		my $clients = $case->{clients} || 2;
+		my $options = '';
+		$options = "-c plan_cache_mode=$case->{plan_cache_mode}"
+		  if defined $case->{plan_cache_mode};
+
+		# The script is copied: the checkout may be out of the user's reach.
+		my $script = "$server->{build}{log}/$m->{script}";
+		write_file($script, read_file("$self->{dir}/$m->{script}"));
+		my $out;
+
+		# A short run first fills the caches.
+		for my $length ($seconds < 4 ? 0.25 * $seconds : 1, $seconds)
+		{
+			run([
+					"$server->{build}{bin}/pgbench",
+					'-n',
+					'-T',
+					int($length + 0.999),
+					'-c',
+					$clients,
+					'-j',
+					$clients,
+					'-M',
+					$case->{protocol} || 'simple',
+					@values,
+					'-f',
+					$script,
+					'bench'
+				],
+				env => { %{ $server->environment }, PGOPTIONS => $options },
+				user => $self->{config}->user,
+				out => \$out,
+				what => "pgbench on $b");
+		}
+		($value) = $out =~ /^tps = ([\d.]+)/m
+		  or fail(2, 'pgbench printed no tps', "see $server->{log}", $out);
+	}
+	else
+	{
+		my $set = settings_sql($m, $case);
+		my $call = loop_sql($m, $m->{loop} || 1000);
+		my $out = $server->sql("$set$call;\n$call;", database => 'bench');
+		my ($n, $ns) = (split /\n/, $out)[-1] =~ /^(\d+)\|(\d+)/
+		  or
+		  fail(2, 'the loop printed no figures', "see $server->{log}", $out);
+		$value = $ns / $n;
+	}
+	$server->stop;
+	return $value + 0;
+}
+
+sub machine
+{
+	my $cpuinfo = -f '/proc/cpuinfo' ? read_file('/proc/cpuinfo') : '';
+	my ($cpu) = $cpuinfo =~ /^model name\s*:\s*(.*)$/m;
+	my $cores = () = $cpuinfo =~ /^processor\s*:/mg;
+	my ($memory) = (-f '/proc/meminfo' ? read_file('/proc/meminfo') : '') =~
+	  /^MemTotal:\s*(\d+)/m;
+	return {
+		cpu => $cpu || 'unknown',
+		cores => $cores,
+		memory_kb => ($memory || 0) + 0,
+		kernel => capture([qw(uname -sr)]),
+		compiler => (split /\n/, capture([qw(gcc --version)]))[0],
+		valgrind => find_tool('valgrind')
+		? capture([qw(valgrind --version)])
+		: 'none',
+	};
+}
+
+=item report_command($context)
+
+The command C<pgseries report>.
+
+=back
+
+=cut
+
+sub report_command
+{
+	my ($c) = @_;
+	my $config = $c->config;
+	my $o = $c->{option};
+	my $from =
+		$o->{readme}
+	  ? $config->top . '/benchmarks/results'
+	  : $o->{results} || $config->build . '/results';
+	my @files = sort glob "$from/*.json";
+	fail(2, "there are no results in $from", 'run: pgseries bench all')
+	  unless @files;
+	my @results = map { PgSeries::Report::read_result($_) } @files;
+	my @patches = $c->series->summaries;
+	if ($o->{readme})
+	{
+		my $file = $config->top . '/README.md';
+		my $old = read_file($file);
+		my $new = PgSeries::Report::update_readme($old, \@results, \@patches);
+		if ($old eq $new)
+		{
+			return $c->say({ changed => 0 },
+				'README.md: the table is current');
+		}
+		if ($o->{dry_run})
+		{
+			info(
+				"pgseries: README.md: the table is not what benchmarks/results gives; run: pgseries report --readme"
+			);
+			return 1;
+		}
+		write_file($file, $new);
+		return $c->say({ changed => 1 }, 'README.md: table updated');
+	}
+	my @files_made = PgSeries::Report::write_report(
+		\@results, \@patches,
+		out => $config->build . '/report',
+		benchmarks => $config->top . '/benchmarks',
+		patches_dir => $config->patches);
+	return $c->say(
+		{ files => \@files_made },
+		PgSeries::Report::text_table(\@results, \@patches)
+		  . "written: $files_made[0], $files_made[1]\n");
+}
+
+1;

@@ -1,0 +1,314 @@
+package PgSeries::Build;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Digest::SHA   qw(sha256_hex);
+use File::Path    qw(remove_tree);
+use PgSeries::Git qw(git git_capture git_status);
+use PgSeries::Util
+  qw(capture fail find_tool free_bytes info make_dir on_exit progress read_file run run_status tail_file write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Build - builds of upstream with none, some or all of the patches
+
+=head1 SYNOPSIS
+
+  my $build = PgSeries::Build->new($config, $series);
+  my $b = $build->ensure('patched');
+  print "$b->{bin}/psql\n";
+
+=head1 DESCRIPTION
+
+A build has a name that says what is in it and how it is made:
+
+  base           upstream, optimized, no assertions
+  patched        upstream and the whole series, the same way
+  base-assert    upstream with assertions and injection points
+  assert         the whole series with assertions and injection points
+  prefix-N       the first N patches, with assertions and injection points
+  topic-NAME     the patches of one topic, with assertions and injection points
+
+and lies in WORK/b/NAME: C<src> (a worktree), C<build> (meson), C<inst> (the
+installation), C<log>, and C<stamp>, written last, which says what was built.
+All have the same relative paths, so they share ccache's cache.  A build whose
+stamp matches is not touched.
+
+=over
+
+=item new($config, $series)
+
+=cut
+
+# Assertion builds refuse warnings; a compiler that upstream's own code does
+# not compile cleanly with can be told so with PGSERIES_MESON_ARGS=-Dwerror=false.
+my @COMMON = qw(-Dbuildtype=debugoptimized -Dllvm=disabled -Dplpython=disabled
+  -Dtap_tests=enabled);
+my @RELEASE = qw(-Dcassert=false -Dinjection_points=false);
+my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
+use constant NEEDED_BYTES => 3 * 1024**3;
+
+sub new
+{
+	my ($class, $config, $series) = @_;
+	return bless { config => $config, series => $series }, $class;
+}
+
+=item describe($name)
+
+Returns { name, dir, src, build, inst, bin, log, patches, options, assert }
+without building anything.
+
+=cut
+
+sub describe
+{
+	my ($self, $name) = @_;
+	my $series = $self->{series};
+	my @patches =
+		$name =~ /^base(-assert)?$/   ? ()
+	  : $name =~ /^(patched|assert)$/ ? $series->patches
+	  : $name =~ /^prefix-(\d+)$/     ? $series->prefix($1)
+	  : $name =~ /^topic-(.+)$/       ? $series->topic($1)
+	  : fail(
+		2,
+		"there is no build \"$name\"",
+		'choose base, patched, base-assert, assert, prefix-N or topic-NAME');
+	my $assert = $name !~ /^(base|patched)$/;
+	my $dir = $self->{config}->work . "/b/$name";
+	return {
+		name => $name,
+		dir => $dir,
+		(map { $_ => "$dir/$_" } qw(src build inst log stamp)),
+		bin => "$dir/inst/bin",
+		patches => \@patches,
+		assert => $assert,
+		options => [
+			@COMMON,
+			$assert ? @ASSERT : @RELEASE,
+			split(' ', $ENV{PGSERIES_MESON_ARGS} || '')
+		],
+	};
+}
+
+=item ensure($name, %options)
+
+Brings a build up to date and returns its description.  With C<install>
+(the default), it is installed below its own directory.
+
+=cut
+
+sub ensure
+{
+	my ($self, $name, %opt) = @_;
+	my $b = $self->describe($name);
+	my $config = $self->{config};
+	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
+	my $want = "$commit @{ $b->{options} } " . toolchain() . "\n";
+	$b->{commit} = $commit;
+	return $b if -f $b->{stamp} && read_file($b->{stamp}) eq $want;
+
+	for my $tool (qw(meson ninja gcc bison flex))
+	{
+		fail(2, "$tool is missing", 'run: ./configure --install-deps')
+		  unless find_tool($tool);
+	}
+	fail(
+		2,
+		'less than 3 GB are free in ' . $config->work,
+		'free some space there, or name another directory in PGSERIES_WORKDIR'
+	) if free_bytes($config->work) < NEEDED_BYTES;
+	unlink $b->{stamp};
+	make_dir($b->{dir});
+	make_dir($b->{$_}, $config->user) for qw(build inst log);
+	$self->checkout($b, $commit);
+	info("building $name (log: $b->{log}/build.log)");
+	$self->configure($b);
+	$self->ninja($b, [], 'build.log');
+	remove_tree($b->{inst}, { keep_root => 1 });
+	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
+	write_file($b->{stamp}, $want);
+	return $b;
+}
+
+my $toolchain;
+
+sub toolchain
+{
+	return $toolchain ||= join('/',
+		map { (split /\n/, capture([ $_, '--version' ]))[0] } qw(gcc meson));
+}
+
+sub checkout
+{
+	my ($self, $b, $commit) = @_;
+	my $tree = $self->{series}->tree;
+	if (!-e "$b->{src}/.git")
+	{
+		remove_tree($b->{src});
+		git($tree, qw(worktree prune));
+		git($tree, qw(worktree add -q --detach), $b->{src}, $commit);
+		return;
+	}
+	unlink git_capture($b->{src}, qw(rev-parse --absolute-git-dir))
+	  . '/index.lock';
+	git($b->{src}, qw(checkout -q --force --detach), $commit);
+	git($b->{src}, qw(clean -qfd));
+	return;
+}
+
+# Options that changed, or a directory that an interrupt left half made, cost a
+# new set-up; ccache makes that cheap.
+sub configure
+{
+	my ($self, $b) = @_;
+	my $config = $self->{config};
+	my $made = "$b->{dir}/configured";
+	my $want = "@{ $b->{options} } $b->{inst} " . toolchain() . "\n";
+	return
+		 if -f $made
+	  && read_file($made) eq $want
+	  && -f "$b->{build}/build.ninja";
+	unlink $made;
+	remove_tree($b->{build}, { keep_root => 1 });
+	my $env = $config->environment;
+	$env->{CC} = find_tool('ccache') ? 'ccache gcc' : 'gcc';
+	unlink "$b->{log}/setup.log";
+	run([
+			'meson', 'setup',
+			@{ $b->{options} }, "--prefix=$b->{inst}",
+			$b->{build}, $b->{src}
+		],
+		env => $env,
+		user => $config->user,
+		log => "$b->{log}/setup.log",
+		disk => $config->work,
+		what => "meson setup of $b->{name}",
+		remedy =>
+		  "see $b->{log}/setup.log; ./configure --install-deps installs what is missing"
+	);
+	write_file($made, $want);
+	return;
+}
+
+=item ninja($build, \@targets, $log)
+
+Runs ninja in a build.  The log's end is shown if that fails.
+
+=cut
+
+sub ninja
+{
+	my ($self, $b, $targets, $log) = @_;
+	my $config = $self->{config};
+	my $command =
+	  $targets->[0] && $targets->[0] eq 'install'
+	  ? [ 'meson', @$targets, '--no-rebuild', '-C', $b->{build} ]
+	  : [ 'ninja', '-C', $b->{build}, @$targets ];
+	my $file = "$b->{log}/$log";
+	unlink $file;
+	run($command,
+		env => $config->environment,
+		user => $config->user,
+		log => $file,
+		disk => $config->work,
+		code => 1,
+		tail_lines => 30,
+		what => "@{$command}[0 .. 1] of $b->{name}",
+		remedy =>
+		  "see $file, correct the patch, then rerun: src/bin/pgseries build $b->{name}"
+	);
+	return;
+}
+
+=item install_to($prefix)
+
+Builds the whole series for real use, without assertions, and installs it below
+a directory that the person names.
+
+=cut
+
+sub install_to
+{
+	my ($self, $prefix) = @_;
+	fail(
+		2,
+		"--prefix=$prefix is not an absolute path",
+		'name the full path, such as --prefix=/opt/pgsql'
+	) unless $prefix =~ m{^/};
+	my $config = $self->{config};
+	my $b = $self->describe('patched');
+	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
+	$b->{name} = 'install';
+	$b->{dir} = $config->work . '/b/install';
+	$b->{$_} = "$b->{dir}/$_" for qw(src build log);
+	$b->{inst} = $prefix;
+	make_dir($b->{dir});
+	make_dir($b->{$_}, $config->user) for qw(build log);
+	$self->checkout($b, $commit);
+	info("building for $prefix (log: $b->{log}/build.log)");
+	$self->configure($b);
+	$self->ninja($b, [], 'build.log');
+
+	# The person's own rights decide whether the directory can be written.
+	unlink "$b->{log}/install.log";
+	run([ 'meson', 'install', '--quiet', '--no-rebuild', '-C', $b->{build} ],
+		env => $config->environment,
+		log => "$b->{log}/install.log",
+		what => "installing below $prefix",
+		remedy => "see $b->{log}/install.log; is $prefix writable?");
+	return $b;
+}
+
+=item extension($build)
+
+Builds and installs contrib/pgseries_bench into a build, warnings being errors.
+
+=back
+
+=cut
+
+sub extension
+{
+	my ($self, $b) = @_;
+	my $config = $self->{config};
+	my $from = $config->top . '/contrib/pgseries_bench';
+	my @files = grep { -f && !/\.(o|so|bc)$/ }
+	  glob("$from/* $from/sql/* $from/expected/*");
+	my $want = sha256_hex(join("\0", map { ($_, read_file($_)) } @files),
+		read_file($b->{stamp}));
+	my $stamp = "$b->{dir}/extension.stamp";
+	return if -f $stamp && read_file($stamp) eq $want;
+
+	# A copy: the checkout may be out of the unprivileged user's reach.
+	my $dir = "$b->{dir}/pgseries_bench";
+	remove_tree($dir);
+	make_dir($dir, $config->user);
+	make_dir("$dir/$_", $config->user) for qw(sql expected);
+	for my $file (@files)
+	{
+		my $to = $dir . substr($file, length $from);
+		write_file($to, read_file($file));
+	}
+	my $log = "$b->{log}/extension.log";
+	unlink $log;
+	for my $target ('all', 'install')
+	{
+		run([
+				'make', '-C', $dir, "PG_CONFIG=$b->{bin}/pg_config",
+				'PG_CFLAGS=-Werror', $target
+			],
+			env => $config->environment,
+			user => $config->user,
+			log => $log,
+			code => 1,
+			what => "make $target of contrib/pgseries_bench for $b->{name}");
+	}
+	write_file($stamp, $want);
+	return;
+}
+
+1;

@@ -1,0 +1,206 @@
+package PgSeries::Config;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Cwd            qw(realpath);
+use Digest::SHA    qw(sha256_hex);
+use File::Basename qw(dirname);
+use PgSeries::Util qw(fail make_dir read_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Config - where things are, and who runs PostgreSQL
+
+=head1 SYNOPSIS
+
+  my $config = PgSeries::Config->new(top => '/path/to/checkout');
+  print $config->work;
+
+=head1 DESCRIPTION
+
+The checkout holds only what git tracks.  All that the tool makes lies in two
+directories:
+
+  build directory   made by ./configure: meson's files, the report, the logs
+  work directory    upstream's source, the worktree, builds and data
+                    directories; BUILD/work, a symbolic link where they differ
+
+PostgreSQL and its tests refuse to run as root.  For root the work directory is
+therefore below /var/lib/pgseries, which everyone can enter wherever the
+checkout lies, and builds, tests and servers run as the user "nobody".  The
+variables PGSERIES_BUILDDIR, PGSERIES_WORKDIR and PGSERIES_USER override the
+three choices; C<pgseries.conf> in the build directory, which ./configure
+writes, holds the lasting ones.
+
+=over
+
+=item new(top => DIR)
+
+Reads pgseries.conf, makes nothing.
+
+=cut
+
+sub new
+{
+	my ($class, %args) = @_;
+	my $top = realpath($args{top});
+	my $build = $ENV{PGSERIES_BUILDDIR} || "$top/build";
+	my %conf;
+	if (-f "$build/pgseries.conf")
+	{
+		for (split /\n/, read_file("$build/pgseries.conf"))
+		{
+			$conf{$1} = $2 if /^(\w+)\s*=\s*(.*?)\s*$/;
+		}
+	}
+	my $self = bless {
+		top => $top,
+		build => $build,
+		tarball => $ENV{PGSERIES_TARBALL} || $conf{tarball},
+		json => 0,
+	}, $class;
+	$self->{user} = find_user() if $> == 0;
+	$self->{workdir} = $ENV{PGSERIES_WORKDIR} || $conf{workdir};
+	return $self;
+}
+
+sub find_user
+{
+	my $name = $ENV{PGSERIES_USER} || 'nobody';
+	my ($login, undef, $uid, $gid) = getpwnam $name;
+	fail(
+		2,
+		"there is no user \"$name\" to run PostgreSQL as",
+		'create it, or name another in PGSERIES_USER') if !defined $login;
+	fail(
+		2,
+		"PostgreSQL refuses to run as \"$name\", which is root",
+		'name another user in PGSERIES_USER') if $uid == 0;
+	return { name => $login, uid => $uid, gid => $gid };
+}
+
+=item top, build, patches, tarball
+
+The checkout, the build directory, the directory of the patches, and the
+tarball that the person named (or undef).
+
+=cut
+
+sub top     { my ($self) = @_; return $self->{top}; }
+sub build   { my ($self) = @_; return make_dir($self->{build}); }
+sub patches { my ($self) = @_; return "$self->{top}/patches"; }
+sub tarball { my ($self) = @_; return $self->{tarball}; }
+
+=item work
+
+The work directory; made at the first call.
+
+=cut
+
+sub work
+{
+	my ($self) = @_;
+	return $self->{work} if $self->{work};
+
+	# What the unprivileged user must read is made readable, whatever the
+	# caller's umask.
+	umask 022;
+	my $build = realpath($self->build);
+	my $work = $self->{workdir};
+	if (!defined $work)
+	{
+		$work =
+		  $self->{user}
+		  ? '/var/lib/pgseries/' . substr(sha256_hex($build), 0, 12)
+		  : "$build/work";
+	}
+	make_dir($work);
+	my $link = "$build/work";
+	if ($work ne $link && !-e $link)
+	{
+		unlink $link;
+		symlink $work,
+		  $link
+		  or fail(
+			2,
+			"cannot make the link $link: $!",
+			'check the permissions of the build directory');
+	}
+	$self->{work} = realpath($work);
+	if ($self->{user})
+	{
+		# HOME of the unprivileged user: psql history, ccache's configuration.
+		$self->{user}{home} = make_dir("$self->{work}/home", $self->{user});
+		$self->check_reachable;
+	}
+	return $self->{work};
+}
+
+# Every directory above must let "others" through.
+sub check_reachable
+{
+	my ($self) = @_;
+	for (my $dir = $self->{work}; $dir ne '/'; $dir = dirname($dir))
+	{
+		next if (stat $dir)[2] & 1;
+		fail(
+			2,
+			"user \"$self->{user}{name}\" cannot enter $dir, which the work directory lies in",
+			'name another directory in PGSERIES_WORKDIR');
+	}
+	return;
+}
+
+=item user
+
+The unprivileged user { name, uid, gid, home } that C<run> takes, or undef
+where the tool itself is not run by root.
+
+=cut
+
+sub user
+{
+	my ($self) = @_;
+	$self->work;
+	return $self->{user};
+}
+
+=item environment
+
+The environment variables of every build and test: a plain search path (an
+interpreter below root's home is of no use to another user), ccache's
+settings, and nothing that would point PostgreSQL's programs at another server.
+
+=back
+
+=cut
+
+sub environment
+{
+	my ($self) = @_;
+	my $work = $self->work;
+	my %env = (
+		PATH =>
+		  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+		LC_ALL => 'C.UTF-8',
+		CCACHE_DIR => $ENV{CCACHE_DIR}
+		  || make_dir("$work/ccache", $self->user),
+
+		# All builds lie at WORK/b/NAME/{src,build}: with relative paths and
+		# without the directory in the hash they share one cache.
+		CCACHE_BASEDIR => $work,
+		CCACHE_NOHASHDIR => 1,
+		CCACHE_COMPILERCHECK => 'content');
+	for (grep { /^PG/ && !/^PGSERIES_/ } keys %ENV)
+	{
+		$env{$_} = undef;
+	}
+	$env{$_} = undef
+	  for qw(MAKEFLAGS MAKELEVEL DESTDIR CFLAGS LDFLAGS CPPFLAGS);
+	return \%env;
+}
+
+1;

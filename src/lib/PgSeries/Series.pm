@@ -1,0 +1,694 @@
+package PgSeries::Series;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Digest::SHA    qw(sha256_hex);
+use File::Basename qw(basename);
+use File::Path     qw(remove_tree);
+use File::Temp     ();
+use PgSeries::Git  qw(git git_capture git_status);
+use PgSeries::Upstream;
+use PgSeries::Util
+  qw(fail info make_dir on_exit progress read_file write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Series - patches as files, and as commits on upstream
+
+=head1 SYNOPSIS
+
+  my $series = PgSeries::Series->new($config);
+  my $commit = $series->commit_of($series->patches);
+
+=head1 DESCRIPTION
+
+patches/series lists the patches in order, one file name a line, grouped by
+lines C<# topic: NAME>; other comments and blank lines are kept.  A topic
+applies on plain upstream without the others.
+
+All git work is done in one repository, WORK/tree:
+
+  upstream             branch: the release, one commit
+  series               branch: the person's; "apply" sets it, "export" reads it
+  refs/pgseries/KEY    upstream plus some patches, found again by a key made
+                       from the contents of these patches
+
+Commits are made with the author's date as the committer's, so the same patches
+give the same commit everywhere.
+
+=over
+
+=item new($config)
+
+Reads patches/series.
+
+=cut
+
+sub new
+{
+	my ($class, $config) = @_;
+	my $dir = $config->patches;
+	my $self = bless {
+		config => $config,
+		dir => $dir,
+		upstream => PgSeries::Upstream->new($config),
+		patches => [],
+		lines => [],
+	}, $class;
+	my $topic;
+	my %seen;
+	my $number = 0;
+	for my $line (split /\n/, read_file("$dir/series"))
+	{
+		$number++;
+		if    ($line =~ /^#\s*topic:\s*([\w-]+)\s*$/) { $topic = $1; }
+		elsif ($line !~ /^\s*(#|$)/)
+		{
+			my ($file) = $line =~ /^\s*(\S+)\s*$/
+			  or fail(
+				2,
+				"$dir/series:$number: bad line \"$line\"",
+				'write one file name a line');
+			fail(
+				2,
+				"$dir/series:$number: no such patch: $file",
+				'correct the name or restore the file'
+			) unless -f "$dir/$file";
+			fail(
+				2,
+				"$dir/series:$number: $file is listed twice",
+				'remove one of the lines') if $seen{$file}++;
+			push @{ $self->{patches} },
+			  {
+				file => $file,
+				path => "$dir/$file",
+				topic => defined $topic ? $topic : 'none',
+				number => scalar @{ $self->{patches} } + 1,
+			  };
+		}
+	}
+	return $self;
+}
+
+=item patches, topics, upstream, tree
+
+The list of patches, each { file, path, topic, number }; the names of the
+topics in order; the PgSeries::Upstream; the repository's path.
+
+=cut
+
+sub patches  { my ($self) = @_; return @{ $self->{patches} }; }
+sub upstream { my ($self) = @_; return $self->{upstream}; }
+
+sub topics
+{
+	my ($self) = @_;
+	my %seen;
+	return grep { !$seen{$_}++ } map { $_->{topic} } $self->patches;
+}
+
+sub tree
+{
+	my ($self) = @_;
+	my $tree = $self->{config}->work . '/tree';
+	$self->{upstream}->import_into($tree) unless $self->{imported}++;
+	return $tree;
+}
+
+=item topic($name), prefix($n), find($name)
+
+The patches of a topic; the first $n patches; one patch by its number, its file
+name or a part of it.  Unknown names raise an error.
+
+=cut
+
+sub topic
+{
+	my ($self, $name) = @_;
+	my @patches = grep { $_->{topic} eq $name } $self->patches;
+	fail(
+		2,
+		"there is no topic \"$name\"",
+		'choose one of: ' . join(', ', $self->topics)) unless @patches;
+	return @patches;
+}
+
+sub prefix
+{
+	my ($self, $n) = @_;
+	my $all = $self->patches;
+	fail(2, "there is no patch $n", "choose a number from 0 to $all")
+	  if $n !~ /^\d+$/ || $n > $all;
+	return ($self->patches)[ 0 .. $n - 1 ];
+}
+
+sub find
+{
+	my ($self, $name) = @_;
+	my @hits =
+	  $name =~ /^\d+$/
+	  ? grep { $_->{number} == $name } $self->patches
+	  : grep { index($_->{file}, $name) >= 0 } $self->patches;
+	fail(
+		2,
+		@hits
+		? "\"$name\" names several patches"
+		: "there is no patch \"$name\"",
+		'see the list with: pgseries status') if @hits != 1;
+	return $hits[0];
+}
+
+=item subject($path)
+
+The summary line of a patch file, without "[PATCH]".
+
+=cut
+
+sub subject
+{
+	my ($self, $path) = @_;
+	my $text = read_file($path);
+	my ($subject) = $text =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
+	$subject = '(no subject)' unless defined $subject;
+	$subject =~ s/\n[ \t]+/ /g;
+	$subject =~ s/^\[PATCH[^\]]*\]\s*//;
+	return $subject;
+}
+
+=item summaries(@patches)
+
+The patches (all by default) as { file, topic, subject }.
+
+=cut
+
+sub summaries
+{
+	my ($self, @patches) = @_;
+	return map {
+		{
+			file => $_->{file},
+			topic => $_->{topic},
+			subject => $self->subject($_->{path})
+		}
+	} @patches ? @patches : $self->patches;
+}
+
+=item key(@patches)
+
+A short name for these contents on this upstream.
+
+=cut
+
+sub key
+{
+	my ($self, @patches) = @_;
+	my $key = $self->{upstream}{tree};
+	$key = sha256_hex("$key\n" . read_file($_->{path})) for @patches;
+	return substr($key, 0, 12);
+}
+
+=item commit_of(@patches)
+
+Applies the patches, in this order, on upstream and returns the commit.  Commits
+that an earlier call has made are used again.  The worktree of the person is not
+touched.  A patch that does not apply raises an error with code 3 whose
+detail shows the rejected hunk.
+
+=cut
+
+sub commit_of
+{
+	my ($self, @patches) = @_;
+	my $tree = $self->tree;
+	my $base = git_capture($tree, qw(rev-parse upstream));
+	return $base unless @patches;
+	my @keys = map { "refs/pgseries/" . $self->key(@patches[ 0 .. $_ ]) }
+	  0 .. $#patches;
+	my $done = @patches;
+	my $at;
+	while ($done > 0 && !defined $at)
+	{
+		my $out;
+		if (git_status(
+				$tree,
+				[ qw(rev-parse -q --verify), $keys[ $done - 1 ] ],
+				out => \$out) == 0)
+		{
+			chomp($at = $out);
+		}
+		else { $done--; }
+	}
+	$at = $base unless defined $at;
+	return $at if $done == @patches;
+
+	my $scratch = $self->scratch($at);
+	for my $i ($done .. $#patches)
+	{
+		progress("applying $patches[$i]{file}");
+		$self->apply_one($scratch, $patches[$i], 0);
+		$at = git_capture($scratch, qw(rev-parse HEAD));
+		git($tree, 'update-ref', $keys[$i], $at);
+	}
+	return $at;
+}
+
+# A worktree of the tool's own; left over from an interrupted run, it is reset.
+sub scratch
+{
+	my ($self, $commit) = @_;
+	my $tree = $self->tree;
+	my $scratch = $self->{config}->work . '/scratch';
+	if (!-e "$scratch/.git")
+	{
+		remove_tree($scratch);
+		git($tree, qw(worktree prune));
+		git($tree, qw(worktree add -q --detach), $scratch, $commit);
+	}
+	unlink glob(git_capture($scratch, qw(rev-parse --absolute-git-dir))
+		  . '/index.lock');
+	git_status($scratch, [qw(am --abort)], out => \my $out, err => \my $err);
+	git($scratch, qw(reset -q --hard), $commit);
+	git($scratch, qw(clean -qfdx));
+	return $scratch;
+}
+
+sub apply_one
+{
+	my ($self, $dir, $patch, $leave) = @_;
+	my ($out, $err);
+	my @how = $leave ? ('-3') : ();
+	my $status = git_status(
+		$dir,
+		[
+			qw(am -q --keep-cr --committer-date-is-author-date --no-gpg-sign),
+			@how,
+			$patch->{path}
+		],
+		out => \$out,
+		err => \$err);
+	return if $status == 0;
+
+	fail(
+		2,
+		'the disk is full',
+		'free some space, then run the same command again'
+	) if "$out$err" =~ /No space left/;
+	if ($leave)
+	{
+		fail(
+			3,
+			"$patch->{file} does not apply: git am has stopped in $dir",
+			'edit the files with conflict markers, git add them, git am --continue, then run: pgseries export',
+			"$out$err");
+	}
+	my $detail = $self->rejected($dir, $patch);
+	git_status($dir, [qw(am --abort)], out => \$out, err => \$err);
+	git_status($dir, [qw(reset -q --hard)], out => \$out, err => \$err);
+	fail(
+		3,
+		"$patch->{file} does not apply",
+		'run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export',
+		$detail);
+	return;
+}
+
+# What git apply says, and the text of the first hunk that it rejects.
+sub rejected
+{
+	my ($self, $dir, $patch) = @_;
+	my ($out, $err);
+	git_status(
+		$dir, [ qw(apply --check --verbose), $patch->{path} ],
+		out => \$out,
+		err => \$err);
+	my ($file, $line) = "$out$err" =~ /^error: patch failed: (.*):(\d+)/m;
+	my @said = grep { /^error/ } split /\n/, "$out$err";
+	return join("\n", @said) unless defined $file;
+	my @shown = ("$file:$line: this hunk is rejected:");
+	my ($in_file, $in_hunk) = (0, 0);
+
+	for (split /\n/, read_file($patch->{path}))
+	{
+		if (/^diff --git a\/(\S+)/) { $in_file = $1 eq $file; $in_hunk = 0; }
+		elsif (/^@@ -(\d+)/)        { $in_hunk = $in_file && $1 == $line; }
+		elsif (/^-- ?$/)            { $in_hunk = 0; }
+		push @shown, "    $_" if $in_hunk;
+	}
+	splice(@shown, 41, @shown - 41, '    ...') if @shown > 42;
+	return join("\n", @shown, @said);
+}
+
+=item dirty
+
+Returns what C<git status> says of the person's worktree: a list of lines,
+empty if it is clean; and dies if a C<git am> or the like is in progress.
+
+=cut
+
+sub dirty
+{
+	my ($self) = @_;
+	my $tree = $self->tree;
+	my $git = git_capture($tree, qw(rev-parse --absolute-git-dir));
+	for my $state (qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD))
+	{
+		fail(
+			2,
+			"a git am, rebase or merge is in progress in $tree",
+			'end it there with --continue or --abort') if -e "$git/$state";
+	}
+	return split /\n/, git_capture($tree, qw(status --porcelain));
+}
+
+=item apply($n, %options)
+
+Sets the branch C<series> of WORK/tree to upstream plus the first $n patches
+and checks it out.  Refuses where uncommitted changes, or commits that are not
+exported yet, would be lost.  With C<resolve>, a patch that does not apply is
+left half applied, with conflict markers, for a person to end.
+
+=cut
+
+sub apply
+{
+	my ($self, $n, %opt) = @_;
+	my $tree = $self->tree;
+	my @patches = $self->prefix(defined $n ? $n : scalar $self->patches);
+	my @dirty = $self->dirty;
+	fail(
+		2,
+		"$tree has uncommitted changes",
+		'commit them (git commit), or drop them (git stash -u), there',
+		join("\n", @dirty[ 0 .. ($#dirty < 9 ? $#dirty : 9) ])) if @dirty;
+	my @unexported = $self->unexported;
+	fail(
+		2,
+		"$tree has commits that are not in patches/",
+		'run: pgseries export, or drop them there with: git reset --hard upstream',
+		join("\n", @unexported)) if @unexported;
+	if ($opt{resolve})
+	{
+		git($tree, qw(checkout -q -B series upstream));
+		for my $patch (@patches)
+		{
+			info("applying $patch->{file}");
+			$self->apply_one($tree, $patch, 1);
+		}
+	}
+	else
+	{
+		my $commit = $self->commit_of(@patches);
+		git($tree, qw(checkout -q -B series), $commit);
+	}
+	$self->remember;
+	return scalar @patches;
+}
+
+# The commit that apply or export left behind: later ones are the person's.
+sub remember
+{
+	my ($self) = @_;
+	git($self->tree, qw(update-ref refs/pgseries-state/exported HEAD));
+	return;
+}
+
+=item unexported
+
+Returns the commits of the branch C<series>, one line each, that neither apply
+made nor export has written.
+
+=cut
+
+sub unexported
+{
+	my ($self) = @_;
+	my $tree = $self->tree;
+	my ($out, $err);
+	return
+	  if git_status(
+		$tree,
+		[qw(rev-parse -q --verify refs/heads/series)],
+		out => \$out);
+	my @known = ('upstream');
+	git_status(
+		$tree,
+		[
+			qw(for-each-ref --format=%(objectname) refs/pgseries refs/pgseries-state)
+		],
+		out => \$out);
+	push @known, split /\n/, $out;
+	return split /\n/,
+	  git_capture($tree, qw(log --format=%h%x20%s series --not), @known);
+}
+
+=item export(%options)
+
+Writes the commits upstream..series of WORK/tree to patches/, and the list to
+patches/series.  A patch of which only index lines or offsets changed is left
+as it is.  A new commit joins the topic of the commit before it, or the topic
+given as C<topic>.  With C<dry_run> nothing is written.  Returns the list of
+differences, one line each.
+
+=cut
+
+sub export
+{
+	my ($self, %opt) = @_;
+	my $tree = $self->tree;
+	my @dirty = $self->dirty;
+	fail(
+		2,
+		"$tree has uncommitted changes",
+		'commit them there, then export again',
+		join("\n", @dirty[ 0 .. ($#dirty < 9 ? $#dirty : 9) ])) if @dirty;
+	my $out;
+	fail(2, "$tree has no branch \"series\"", 'run: pgseries apply')
+	  if git_status(
+		$tree,
+		[qw(rev-parse -q --verify refs/heads/series)],
+		out => \$out);
+	my @texts = $self->format('series');
+	my $changes = $self->plan($opt{topic}, @texts);
+	$self->write_plan($changes) unless $opt{dry_run};
+	$self->remember unless $opt{dry_run};
+	return @{ $changes->{said} };
+}
+
+=item round_trip
+
+Applies all patches, exports them and compares.  Returns the differences, one
+line each: none in a series that is well kept.
+
+=cut
+
+sub round_trip
+{
+	my ($self) = @_;
+	my $commit = $self->commit_of($self->patches);
+	my @texts = $self->format($commit);
+	return @{ $self->plan(undef, @texts)->{said} };
+}
+
+# The patch texts of upstream..$commit.
+sub format
+{
+	my ($self, $commit) = @_;
+	my $tree = $self->tree;
+	my $dir = File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
+	fail(
+		2,
+		"$commit is not based on upstream",
+		"rebase it there: git rebase upstream")
+	  if git_status($tree,
+		[ qw(merge-base --is-ancestor upstream), $commit ]);
+	my $merges =
+	  git_capture($tree, qw(rev-list --merges), "upstream..$commit");
+	fail(
+		2,
+		'the branch "series" has a merge commit',
+		'make it linear: git rebase upstream') if $merges ne '';
+	git($tree,
+		qw(format-patch -q --zero-commit --full-index --no-signature
+		  --no-numbered --no-thread --no-attach --no-cover-letter --no-base
+		  --no-ext-diff --no-textconv --no-color --src-prefix=a/
+		  --dst-prefix=b/ --unified=3 --find-renames=50% --no-notes
+		  --stat=79 --subject-prefix=PATCH --no-to --no-cc --no-add-header
+		  --no-encode-email-headers --suffix=.patch -o), "$dir",
+		"upstream..$commit");
+	return map { { name => basename($_), text => read_file($_) } }
+	  sort glob "$dir/*.patch";
+}
+
+# What would be the same patch if it were applied at the same place.
+sub without_positions
+{
+	my ($text) = @_;
+	$text =~ s/^index [0-9a-f.]+/index/mg;
+	$text =~
+	  s/^(@@ )-\d+(,\d+)? \+\d+(,\d+)?( @@).*$/$1.($2||'').($3||'').$4/meg;
+	return $text;
+}
+
+# Compares texts with patches/: { said => [lines], write => {file => text},
+# remove => [files], series => text }.
+sub plan
+{
+	my ($self, $topic, @texts) = @_;
+	my %old = map { $_->{file} => $_ } $self->patches;
+	my %by_subject = map { $self->subject($_->{path}) => $_ } $self->patches;
+	my (@said, %write, @entries, %kept);
+	for my $new (@texts)
+	{
+		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
+		my ($subject) =
+		  $new->{text} =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
+		$subject =~ s/\n[ \t]+/ /g;
+		$subject =~ s/^\[PATCH\]\s*//;
+		my ($was) = grep { $_->{file} =~ /^\d+-\Q$slug\E$/ } $self->patches;
+		$was = $by_subject{$subject} unless $was;
+		my $in =
+			$was           ? $was->{topic}
+		  : defined $topic ? $topic
+		  : @entries       ? $entries[-1]{topic}
+		  : fail(
+			2,
+			"\"$subject\" is new and has no topic",
+			'name it: pgseries export --topic=NAME');
+		push @entries, { file => $new->{name}, topic => $in };
+		my $old_text = $was ? read_file($was->{path}) : undef;
+		if (!defined $old_text) { push @said, "new: $new->{name}"; }
+		elsif (
+			without_positions($old_text) eq without_positions($new->{text}))
+		{
+			$new->{text} = $old_text;
+			push @said, "renamed: $was->{file} -> $new->{name}"
+			  if $was->{file} ne $new->{name};
+		}
+		else { push @said, "changed: $new->{name}"; }
+		$kept{ $was->{file} } = 1 if $was;
+		$write{ $new->{name} } = $new->{text}
+		  if !defined $old_text
+		  || $was->{file} ne $new->{name}
+		  || $old_text ne $new->{text};
+	}
+	my %now = map { $_->{file} => 1 } @entries;
+	push @said, map { "removed: $_" } grep { !$kept{$_} } sort keys %old;
+	my $series = $self->series_text(@entries);
+	push @said, 'changed: series'
+	  if !@said && $series ne read_file("$self->{dir}/series");
+	return {
+		said => \@said,
+		write => \%write,
+		remove => [ grep { !$now{$_} } sort keys %old ],
+		series => $series,
+	};
+}
+
+# The comments at the head of the file stay.
+sub series_text
+{
+	my ($self, @entries) = @_;
+	my $text = '';
+	for (split /^/, read_file("$self->{dir}/series"))
+	{
+		last unless /^#/ && !/^#\s*topic:/ || /^\s*$/;
+		$text .= $_;
+	}
+	my $topic = '';
+	for my $entry (@entries)
+	{
+		if ($entry->{topic} ne $topic)
+		{
+			$text .= "\n" if $text ne '' && $text !~ /\n\n\z/;
+			$topic = $entry->{topic};
+			$text .= "# topic: $topic\n";
+		}
+		$text .= "$entry->{file}\n";
+	}
+	return $text;
+}
+
+# New files first, then the list, then the removals: an interrupt leaves a
+# state that the next export completes.
+sub write_plan
+{
+	my ($self, $changes) = @_;
+	for my $file (sort keys %{ $changes->{write} })
+	{
+		write_file("$self->{dir}/$file", $changes->{write}{$file});
+	}
+	write_file("$self->{dir}/series", $changes->{series})
+	  if $changes->{series} ne read_file("$self->{dir}/series");
+	for my $file (@{ $changes->{remove} })
+	{
+		unlink "$self->{dir}/$file";
+	}
+	return;
+}
+
+=item range_diff($from, $to)
+
+Returns git range-diff's output between two versions of the series.  A version
+is a list of patches as C<version> returns it.
+
+=item version($name)
+
+Returns the patches of a version: a directory of patches that "submit" wrote
+(v2, or v2-TOPIC), or a revision of the checkout (a tag, a commit), or
+"current".
+
+=back
+
+=cut
+
+sub range_diff
+{
+	my ($self, $from, $to) = @_;
+	my @tips = map { $self->commit_of(@$_) } ($from, $to);
+	return git_capture(
+		$self->tree,
+		qw(range-diff --no-color),
+		map { "upstream..$_" } @tips);
+}
+
+sub version
+{
+	my ($self, $name) = @_;
+	my $top = $self->{config}->top;
+	return [ $self->patches ] if $name eq 'current';
+	my $submitted = $self->{config}->build . "/submit/$name";
+	if (-d $submitted)
+	{
+		return [
+			map  { { file => basename($_), path => $_ } }
+			grep { !/-0000-/ } sort glob "$submitted/*.patch"
+		];
+	}
+	my $series;
+	fail(
+		2,
+		"there is no version \"$name\" of the series",
+		'name a set that "pgseries submit" made, a tag or commit of this checkout, or "current"'
+	  )
+	  if git_status(
+		$top, [ 'show', "$name:patches/series" ],
+		out => \$series,
+		err => \my $err);
+	my $dir = make_dir($self->{config}->build . '/versions');
+	my @patches;
+	for (grep { !/^\s*(#|$)/ } split /\n/, $series)
+	{
+		s/\s+//g;
+		my $path = "$dir/" . sha256_hex("$name/$_") . '.patch';
+		my $text;
+		git_status($top, [ 'show', "$name:patches/$_" ], out => \$text);
+		write_file($path, $text);
+		push @patches, { file => $_, path => $path };
+	}
+	return \@patches;
+}
+
+1;

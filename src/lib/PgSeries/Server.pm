@@ -1,0 +1,342 @@
+package PgSeries::Server;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Digest::SHA      qw(sha256_hex);
+use File::Path       qw(remove_tree);
+use IO::Socket::INET ();
+use PgSeries::Util
+  qw(capture fail info make_dir on_exit read_file run run_status write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Server - a PostgreSQL server of one of the builds
+
+=head1 SYNOPSIS
+
+  my $server = PgSeries::Server->new($config, $build,
+      name => 'bench', settings => { shared_buffers => '512MB' });
+  $server->create;
+  $server->start;
+  print $server->sql('select version()');
+  $server->stop;
+
+=head1 DESCRIPTION
+
+The data directory is WORK/b/BUILD/data/NAME.  Every build has its own: data
+directories are never shared, so catversion need not change between patches.
+The server listens on a Unix socket in a directory of its own and, if a port is
+asked for, on 127.0.0.1.  A server that an interrupted command left behind is
+stopped by the next C<create> or C<start>.
+
+=over
+
+=item new($config, $build, %options)
+
+Options: C<name> of the cluster, C<port> (5432 without TCP by default),
+C<tcp> to listen on 127.0.0.1, C<settings> for postgresql.conf.
+
+=cut
+
+sub new
+{
+	my ($class, $config, $build, %opt) = @_;
+	my $name = $opt{name} || 'main';
+	my $self = bless {
+		config => $config,
+		build => $build,
+		name => $name,
+		data => "$build->{dir}/data/$name",
+		log => "$build->{log}/server-$name.log",
+		port => $opt{port} || 5432,
+		tcp => $opt{tcp},
+		settings => $opt{settings} || {},
+	}, $class;
+	return $self;
+}
+
+=item data, log, port, socket_dir
+
+The data directory, the server's log, its port, and the directory of its socket.
+
+=cut
+
+sub data { my ($self) = @_; return $self->{data}; }
+
+sub log
+{
+	my ($self) = @_;
+	return $self->{log};
+}    ## no critic (ProhibitBuiltinHomonyms)
+sub port { my ($self) = @_; return $self->{port}; }
+
+sub socket_dir
+{
+	my ($self) = @_;
+	return $self->{socket_dir} if $self->{socket_dir};
+	my $config = $self->{config};
+
+	# The kernel allows 107 bytes for a socket's path.
+	my $dir = $config->work . "/run/$self->{build}{name}-$self->{name}";
+	$dir = '/tmp/pgseries-' . substr(sha256_hex($dir), 0, 12)
+	  if length($dir) > 85;
+	make_dir($dir, $config->user);
+	fail(2, "$dir belongs to another user", 'remove it, then run again')
+	  if (stat $dir)[4] != ($config->user ? $config->user->{uid} : $>);
+	if (!$config->user)
+	{
+		chmod 0700, $dir or fail(2, "cannot protect $dir: $!", '');
+	}
+	return $self->{socket_dir} = $dir;
+}
+
+# Programs of this build, as the user who may run them.
+sub command
+{
+	my ($self, $program, @arguments) = @_;
+	return [ "$self->{build}{bin}/$program", @arguments ];
+}
+
+=item environment
+
+What a client needs to reach the server: a hash of PGHOST, PGPORT and so on,
+on top of the environment of all builds.
+
+=cut
+
+sub environment
+{
+	my ($self) = @_;
+	return {
+		%{ $self->{config}->environment },
+		PGHOST => $self->socket_dir,
+		PGPORT => $self->{port},
+		PGUSER => 'postgres',
+		PGDATABASE => 'postgres',
+		PGOPTIONS => '',
+	};
+}
+
+=item create
+
+Makes an empty cluster, replacing an old one.
+
+=cut
+
+sub create
+{
+	my ($self) = @_;
+	my $config = $self->{config};
+	$self->stop;
+	remove_tree($self->{data});
+	make_dir("$self->{build}{dir}/data", $config->user);
+	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
+	my $log = "$self->{build}{log}/initdb-$self->{name}.log";
+	unlink $log;
+	run($self->command(
+			qw(initdb --no-sync --auth=trust --username=postgres
+			  --locale=C --encoding=UTF8 --no-instructions -D), $self->{data}
+		),
+		env => $config->environment,
+		user => $config->user,
+		log => $log,
+		disk => $config->work,
+		what => 'initdb');
+	$unfinished->();
+	return;
+}
+
+=item exists, running
+
+=cut
+
+sub exists    ## no critic (ProhibitBuiltinHomonyms)
+{
+	my ($self) = @_;
+	return -f "$self->{data}/PG_VERSION";
+}
+
+sub running
+{
+	my ($self) = @_;
+	return 0 unless -f "$self->{data}/postmaster.pid";
+	return run_status(
+		$self->command(qw(pg_ctl status -D), $self->{data}),
+		env => $self->{config}->environment,
+		user => $self->{config}->user,
+		out => \my $out,
+		err => \my $err) == 0;
+}
+
+=item configure
+
+Writes postgresql.auto.conf from the settings; C<start> does it, too.
+
+=cut
+
+sub configure
+{
+	my ($self) = @_;
+	my %all = (
+		listen_addresses => $self->{tcp} ? '127.0.0.1' : '',
+		unix_socket_directories => $self->socket_dir,
+		port => $self->{port},
+		%{ $self->{settings} });
+	my $text = join '',
+	  map { (my $v = $all{$_}) =~ s/'/''/g; "$_ = '$v'\n" } sort keys %all;
+	write_file("$self->{data}/postgresql.auto.conf", $text);
+	return;
+}
+
+=item start(%options), stop
+
+C<start> fails with a clear message where the port is in use.  Unless C<keep>
+is given, the server is stopped when the command ends, however it ends.
+
+=cut
+
+sub start
+{
+	my ($self, %opt) = @_;
+	my $config = $self->{config};
+	$self->stop;
+	if ($self->{tcp})
+	{
+		my $probe = IO::Socket::INET->new(
+			LocalAddr => '127.0.0.1',
+			LocalPort => $self->{port},
+			Listen => 1,
+			ReuseAddr => 1)
+		  or fail(
+			2,
+			"port $self->{port} is in use",
+			'stop what uses it, or choose another with --port=N');
+		close $probe;
+	}
+	$self->configure;
+	my $forget;
+	$forget = on_exit(sub { $self->stop; }) unless $opt{keep};
+	$self->{forget} = $forget;
+	my $status = run_status(
+		$self->command(
+			qw(pg_ctl start --silent --wait --timeout=120 -D),
+			$self->{data}, '-l', $self->{log}),
+		env => $config->environment,
+		user => $config->user,
+		out => \my $out,
+		err => \my $err);
+	if ($status != 0)
+	{
+		my @log = -f $self->{log} ? split(/\n/, read_file($self->{log})) : ();
+		my ($why) = grep { /FATAL|PANIC|could not/ } reverse @log;
+		$why = 'no reason in the log' unless defined $why;
+		fail(
+			2,
+			"the server of build $self->{build}{name} does not start: $why",
+			"see $self->{log}");
+	}
+	return;
+}
+
+sub stop
+{
+	my ($self) = @_;
+	delete($self->{forget})->() if $self->{forget};
+	return unless -f "$self->{data}/postmaster.pid";
+	my $status = run_status(
+		$self->command(
+			qw(pg_ctl stop --silent --mode=fast --timeout=120 -D),
+			$self->{data}),
+		env => $self->{config}->environment,
+		user => $self->{config}->user,
+		out => \my $out,
+		err => \my $err);
+	if ($status != 0)
+	{
+		# A stale file of a server that is gone, or one that does not stop.
+		fail(
+			2,
+			"the server in $self->{data} does not stop",
+			"see $self->{log}; pg_ctl -D $self->{data} stop -m immediate"
+		) if $self->running;
+		unlink "$self->{data}/postmaster.pid";
+	}
+	return;
+}
+
+=item sql($text, %options)
+
+Runs SQL through psql and returns what it prints, unaligned and without
+headers.  Options: C<database>; C<variables>, a hash for psql's C<-v>; C<setup>,
+SQL that runs first in the same session.
+
+=cut
+
+sub sql
+{
+	my ($self, $text, %opt) = @_;
+	my %variables = %{ $opt{variables} || {} };
+	my $out;
+	run($self->command(
+			qw(psql --no-psqlrc --quiet --no-align --tuples-only
+			  --set=ON_ERROR_STOP=1),
+			(map { "--set=$_=$variables{$_}" } sort keys %variables),
+			'-d',
+			$opt{database} || 'postgres'),
+		env => $self->environment,
+		user => $self->{config}->user,
+		in => $text,
+		out => \$out,
+		code => 1,
+		what => "SQL on build $self->{build}{name}",
+		remedy => "see $self->{log}");
+	chomp $out;
+	return $out;
+}
+
+=item single_user($sql, %options)
+
+Runs SQL in a stand-alone backend (one statement a line), the server being
+stopped.  C<wrapper> is a command to run it under, such as valgrind.  Returns
+its standard output; standard error goes to C<log>.
+
+=back
+
+=cut
+
+sub single_user
+{
+	my ($self, $sql, %opt) = @_;
+	$self->stop;
+	my $config = $self->{config};
+	my ($out, $err);
+	my $status = run_status(
+		[
+			@{ $opt{wrapper} || [] }, "$self->{build}{bin}/postgres",
+			'--single', '-D',
+			$self->{data}, '-c',
+			'exit_on_error=on', $opt{database} || 'postgres'
+		],
+		env => $config->environment,
+		user => $config->user,
+		cwd => $self->{data},
+		in => $sql,
+		out => \$out,
+		err => \$err);
+	if ($status != 0 || $err =~ /^.*(?:ERROR|FATAL|PANIC): .*/m)
+	{
+		my ($why) = $err =~ /^(.*(?:ERROR|FATAL|PANIC): .*)/m;
+		$why = "exit status $status" unless defined $why;
+		fail(
+			1,
+			"a stand-alone backend of build $self->{build}{name} failed: $why",
+			'run the statement on a server: pgseries server psql',
+			$err);
+	}
+	return $out;
+}
+
+1;

@@ -1,0 +1,83 @@
+package PgSeries::Submit;
+
+use strict;
+use warnings FATAL => 'all';
+
+use File::Path qw(remove_tree);
+use PgSeries::Report;
+use PgSeries::Util
+  qw(fail info make_dir on_exit read_file write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Submit - a set of patches ready to mail
+
+=head1 FUNCTIONS
+
+=over
+
+=item write_set($context, $version, $topic)
+
+Writes BUILD/submit/vN (or vN-TOPIC): vN-0001-....patch and so on, numbered from
+1; cover-letter, from patches/cover-letter with the list of patches and the
+figures of benchmarks/results.  Sends nothing.  An existing set of the same name
+is never changed: it may have been mailed.  Returns the directory.
+
+=back
+
+=cut
+
+sub write_set
+{
+	my ($c, $version, $topic) = @_;
+	fail(2, "v$version is not a version", 'use -v1, -v2, ...')
+	  if $version < 1;
+	my $series = $c->series;
+	my @patches = defined $topic ? $series->topic($topic) : $series->patches;
+	fail(2, 'the series has no patches', 'see: pgseries status')
+	  unless @patches;
+	my $name = "v$version" . (defined $topic ? "-$topic" : '');
+	my $dir = $c->config->build . "/submit/$name";
+	fail(2, "$dir exists",
+		'choose the next version, or remove it if it was never mailed')
+	  if -e $dir;
+	my $temp = "$dir.new";
+	remove_tree($temp);
+	make_dir($temp);
+	my $forget = on_exit(sub { remove_tree($temp); });
+
+	# As they apply here: on plain upstream, in this order.
+	my $commit = $series->commit_of(@patches);
+	my $number = 0;
+	my @names;
+	for my $new ($series->format($commit))
+	{
+		$number++;
+		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
+		(my $text = $new->{text}) =~
+		  s/^Subject: \[PATCH\]/sprintf 'Subject: [PATCH v%d %d\/%d]', $version, $number, scalar @patches/me;
+		push @names, sprintf 'v%d-%04d-%s', $version, $number, $slug;
+		write_file("$temp/$names[-1]", $text);
+	}
+	my @list = $series->summaries(@patches);
+	my @results = map { PgSeries::Report::read_result($_) }
+	  sort glob($c->config->top . '/benchmarks/results/*.json');
+	my $letter = read_file($c->config->patches . '/cover-letter');
+	my $about = '';
+	for my $i (0 .. $#list)
+	{
+		$about .= "  $names[$i]\n    $list[$i]{subject}\n";
+	}
+	my $table = PgSeries::Report::text_table(\@results, \@list);
+	$letter =~ s/\@BASE@/$series->upstream->version/ge;
+	$letter =~ s/\@PATCHES@\n/$about/g;
+	$letter =~ s/\@RESULTS@\n/$table/g;
+	write_file("$temp/cover-letter", $letter);
+	rename $temp, $dir or fail(2, "cannot rename $temp: $!", "remove $temp");
+	$forget->();
+	return $dir;
+}
+
+1;

@@ -1,0 +1,408 @@
+package PgSeries::Upstream;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Digest::SHA;
+use File::Basename qw(basename);
+use File::Copy     qw(copy);
+use File::Path     qw(remove_tree);
+use PgSeries::Git  qw(git git_capture git_status);
+use PgSeries::Util
+  qw(capture fail find_tool info make_dir on_exit read_file run run_status write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Upstream - upstream's source: find, verify, import
+
+=head1 DESCRIPTION
+
+patches/BASE names the release: C<version>, C<url>, C<sha256> of the tarball,
+C<tree> (the git tree that it unpacks to) and C<package> (the distribution's
+source package).  The tarball is looked for, in this order,
+
+  1. where the person says (./configure --with-tarball=FILE, PGSERIES_TARBALL)
+  2. in the cache, WORK/upstream
+  3. at the release URL (PGSERIES_URL overrides it)
+  4. in the distribution's source package, by apt, with lists of the tool's own
+     (nothing of the system's configuration is changed)
+
+and is verified against the checksum wherever it comes from.  If 4. has only a
+later minor release of the same major version, that one is taken, with a clear
+notice: apt has verified it by the archive's signature.
+
+=over
+
+=item new($config)
+
+Reads patches/BASE.
+
+=cut
+
+sub new
+{
+	my ($class, $config) = @_;
+	my $file = $config->patches . '/BASE';
+	my %base;
+	for (split /\n/, read_file($file))
+	{
+		next if /^\s*(#|$)/;
+		/^(\w+)\s*=\s*(.*?)\s*$/
+		  or fail(2, "$file: bad line \"$_\"", 'write "key = value"');
+		$base{$1} = $2;
+	}
+	for my $key (qw(version url sha256 tree package))
+	{
+		fail(2, "$file: \"$key\" is missing", 'restore the file')
+		  unless defined $base{$key};
+	}
+	return bless { config => $config, %base }, $class;
+}
+
+=item version
+
+The version that patches/BASE names.
+
+=cut
+
+sub version { my ($self) = @_; return $self->{version}; }
+
+=item fetch
+
+Returns the path of the verified tarball in the cache, having fetched it if
+necessary.
+
+=cut
+
+sub fetch
+{
+	my ($self) = @_;
+	my $config = $self->{config};
+	my $cache = make_dir($config->work . '/upstream');
+	my $cached = "$cache/postgresql-$self->{version}.tar.bz2";
+	my @tried;
+
+	if (defined(my $given = $config->tarball))
+	{
+		fail(
+			2,
+			"there is no tarball $given",
+			'correct --with-tarball or PGSERIES_TARBALL') unless -f $given;
+		$self->verify($given);
+		$self->adopt($given, $cached);
+		return $cached;
+	}
+	if (-f $cached)
+	{
+		return $cached if sha256($cached) eq $self->{sha256};
+		info("$cached: wrong checksum, removed");
+		unlink $cached;
+	}
+	for my $way (qw(fetch_url fetch_package))
+	{
+		my ($file, $why) = $self->$way($cache);
+		return $file if defined $file;
+		push @tried, $why;
+	}
+	fail(
+		2,
+		"cannot obtain PostgreSQL $self->{version} ("
+		  . join('; ', @tried) . ')',
+		'download it by hand and pass ./configure --with-tarball=FILE');
+	return;
+}
+
+sub sha256
+{
+	my ($file) = @_;
+	my $sha = eval { Digest::SHA->new(256)->addfile($file, 'b')->hexdigest };
+	fail(2, "cannot read $file", 'check its permissions') unless $sha;
+	return $sha;
+}
+
+sub verify
+{
+	my ($self, $file) = @_;
+	my $got = sha256($file);
+	return if $got eq $self->{sha256};
+	fail(
+		2,
+		"$file is not the tarball of PostgreSQL $self->{version}: its sha256 is $got, not $self->{sha256}",
+		'download it again (it may be truncated) or correct the path');
+	return;
+}
+
+# Into the cache in one step, so that an interrupt leaves no half file there.
+sub adopt
+{
+	my ($self, $from, $to) = @_;
+	return if -f $to && sha256($to) eq $self->{sha256};
+	if (!copy($from, "$to.part") || sha256("$to.part") ne $self->{sha256})
+	{
+		my $why = "$!";
+		unlink "$to.part";
+		fail(
+			2,
+			"cannot copy $from to the cache: $why",
+			'free some disk space, then run the same command again');
+	}
+	rename "$to.part", $to or fail(2, "cannot rename $to.part: $!", '');
+	return;
+}
+
+sub fetch_url
+{
+	my ($self, $cache) = @_;
+	my $url = $ENV{PGSERIES_URL} || $self->{url};
+	my $part = "$cache/download.part";
+	my $forget = on_exit(sub { unlink $part; });
+	info("fetching $url");
+	my ($status, $why) = (1, 'neither curl nor wget is installed');
+	if (find_tool('curl'))
+	{
+		$status = run_status(
+			[
+				qw(curl --fail --silent --show-error --location
+				  --connect-timeout 10 --retry 1 --max-time 600 -o),
+				$part, $url
+			],
+			err => \$why);
+	}
+	elsif (find_tool('wget'))
+	{
+		$status = run_status(
+			[ qw(wget --no-verbose --timeout=10 --tries=2 -O), $part, $url ],
+			err => \$why);
+	}
+	$why =~ s/\n.*//s;
+	if ($status == 0)
+	{
+		my $got = sha256($part);
+		if ($got eq $self->{sha256})
+		{
+			my $kept = "$cache/postgresql-$self->{version}.tar.bz2";
+			rename $part, $kept or fail(2, "cannot rename $part: $!", '');
+			$forget->();
+			return $kept;
+		}
+		$why =
+		  "what came from $url has sha256 $got, not $self->{sha256}: truncated or changed";
+	}
+	unlink $part;
+	$forget->();
+	info("release URL: $why");
+	return (undef, "release URL: $why");
+}
+
+# Source entries for the suites that carry the package, derived from the
+# machine's own: same mirror, same keys, lists and state of our own.
+sub fetch_package
+{
+	my ($self, $cache) = @_;
+	return (undef, 'source package: apt-get is not installed')
+	  unless find_tool('apt-get');
+	my @entries = apt_entries();
+	return (undef, 'source package: no usable apt source is configured')
+	  unless @entries;
+	my $apt = "$cache/apt";
+	remove_tree($apt);
+	my $forget = on_exit(sub { remove_tree($apt); });
+	make_dir("$apt/$_")
+	  for qw(lists/partial cache/archives/partial state parts download);
+	write_file("$apt/parts/pgseries.sources", join("\n", @entries));
+	write_file("$apt/status", '');
+	my @options = map { ('-o', $_) } (
+		"Dir::State=$apt/state",
+		"Dir::State::lists=$apt/lists",
+		"Dir::State::status=$apt/status",
+		"Dir::Cache=$apt/cache",
+		'Dir::Etc::SourceList=/dev/null',
+		"Dir::Etc::SourceParts=$apt/parts",
+		'Acquire::Retries=2',
+		'APT::Sandbox::User=root');
+	info("fetching the source package $self->{package}");
+	my ($why, $versions);
+	my $status = run_status(
+		[ 'apt-get', @options, '-qq', 'update' ],
+		err => \$why,
+		env => { LC_ALL => 'C' });
+	$status = run_status(
+		[ 'apt-cache', @options, 'showsrc', $self->{package} ],
+		out => \$versions,
+		err => \$why,
+		env => { LC_ALL => 'C' }) if $status == 0;
+	my ($major) = $self->{version} =~ /^(\d+)/;
+	my @have =
+	  sort { ($b =~ /\.(\d+)/)[0] <=> ($a =~ /\.(\d+)/)[0] }
+	  ($versions || '') =~ /^Version:\s*(\Q$major\E\.\d+-\S+)/mg;
+	my ($pick) = grep { /^\Q$self->{version}\E-/ } @have;
+	$pick = $have[0] unless defined $pick;
+	my $file;
+
+	if ($status == 0 && defined $pick)
+	{
+		$status = run_status(
+			[
+				'apt-get', @options,
+				'-qq', 'source',
+				'--download-only', "$self->{package}=$pick"
+			],
+			cwd => "$apt/download",
+			err => \$why,
+			env => { LC_ALL => 'C' });
+		($file) = glob "$apt/download/*.orig.tar.bz2" if $status == 0;
+	}
+	if (!defined $file)
+	{
+		$why = 'the archive does not carry it' if !$why;
+		$why =~ s/\n.*//s;
+		$forget->();
+		remove_tree($apt);
+		info("source package: $why");
+		return (undef, "source package: $why");
+	}
+	my ($version) = $pick =~ /^([\d.]+)-/;
+	my $kept = "$cache/postgresql-$version.tar.bz2";
+	if ($version eq $self->{version})
+	{
+		# The checksum decides, not the name.
+		$self->verify($file);
+	}
+	else
+	{
+		info(
+			"NOTICE: PostgreSQL $self->{version} cannot be had; using $version,"
+			  . ' verified by the archive\'s signature only.  The series is made'
+			  . " for $self->{version} and may not apply.");
+	}
+	rename $file, $kept or fail(2, "cannot rename $file: $!", '');
+	$forget->();
+	remove_tree($apt);
+	return $kept;
+}
+
+sub apt_entries
+{
+	my @entries;
+	my %seen;
+	for my $file (glob('/etc/apt/sources.list /etc/apt/sources.list.d/*'))
+	{
+		next unless -f $file && $file =~ /\.(list|sources)$/;
+		my $text = read_file($file);
+		$text =~ s/^#.*\n//mg;
+		for my $stanza ($file =~ /\.sources$/ ? split(/\n\s*\n/, $text) : ())
+		{
+			my %field = $stanza =~ /^([\w-]+):[ \t]*(.*(?:\n[ \t]+.*)*)$/mg;
+			next unless ($field{Types} || '') =~ /\bdeb\b/;
+			next unless ($field{Components} || '') =~ /\bmain\b/;
+			next unless ($field{URIs} || '') =~ m{(\S+/debian/?)(?:\s|$)};
+			my $uri = $1;
+			my $signed =
+			  defined $field{'Signed-By'}
+			  ? "Signed-By: $field{'Signed-By'}\n"
+			  : '';
+			push @entries, entry($uri, $signed) unless $seen{$uri}++;
+		}
+		for ($file =~ /\.list$/ ? split(/\n/, $text) : ())
+		{
+			next
+			  unless m{^deb\s+(?:\[([^\]]*)\]\s+)?(\S+/debian/?)\s.*\bmain\b};
+			my ($options, $uri) = ($1 || '', $2);
+			my $signed =
+			  $options =~ /signed-by=(\S+)/ ? "Signed-By: $1\n" : '';
+			push @entries, entry($uri, $signed) unless $seen{$uri}++;
+		}
+	}
+	return @entries;
+}
+
+sub entry
+{
+	my ($uri, $signed) = @_;
+	return
+	  "Types: deb-src\nURIs: $uri\nSuites: sid forky\nComponents: main\n$signed";
+}
+
+=item import_into($repository)
+
+Makes a git repository whose branch C<upstream> is one commit with the
+release, and returns the commit.  The commit is the same on every machine.
+Upstream's .gitignore hides one file that is tracked, so everything is added
+with C<-f>: only then do the blob ids match those of a clone, which C<git am
+-3> needs.
+
+=back
+
+=cut
+
+sub import_into
+{
+	my ($self, $repository) = @_;
+	if (-d "$repository/.git"
+		&& git_status($repository,
+			[ qw(rev-parse --verify -q), 'refs/heads/upstream' ]) == 0)
+	{
+		# "wanted" differs from what is there where a later minor release had to
+		# stand in.
+		my $wanted = '';
+		git_status($repository, [qw(config pgseries.wanted)],
+			out => \$wanted);
+		chomp $wanted;
+		if ($wanted eq "$self->{version} $self->{tree}")
+		{
+			return git_capture($repository, 'rev-parse', 'upstream');
+		}
+		fail(
+			2,
+			"$repository holds another upstream than patches/BASE names",
+			"save your work, then remove $repository and run the same command again"
+		);
+	}
+	my $tarball = $self->fetch;
+	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
+	my $temp = "$repository.import";
+	remove_tree($temp);
+	my $forget = on_exit(sub { remove_tree($temp); });
+	make_dir($temp);
+	info("unpacking $tarball");
+	run([
+			qw(tar --extract --bzip2 --strip-components=1 --no-same-owner --file),
+			$tarball
+		],
+		cwd => $temp,
+		what => "unpacking $tarball",
+		remedy => 'install bzip2, free some disk space, or fetch it again');
+	git($temp, qw(init -q));
+	git($temp, qw(add -A -f .));
+	run([ qw(git commit -q -m), "PostgreSQL $version" ],
+		cwd => $temp,
+		env => {
+			%{ PgSeries::Git::GIT_ENV() },
+			map {
+				(   "GIT_${_}_NAME" => 'PostgreSQL',
+					"GIT_${_}_EMAIL" => 'upstream@localhost',
+					"GIT_${_}_DATE" => '2000-01-01T00:00:00Z')
+			} qw(AUTHOR COMMITTER)
+		});
+	my $tree = git_capture($temp, 'rev-parse', 'HEAD^{tree}');
+	if ($version eq $self->{version} && $tree ne $self->{tree})
+	{
+		fail(
+			2,
+			"$tarball unpacks to git tree $tree, not $self->{tree}",
+			'correct patches/BASE if the release really changed');
+	}
+	git($temp, qw(config pgseries.wanted), "$self->{version} $self->{tree}");
+
+	# For commits made by hand where the person has set no name.
+	git($temp, qw(config user.name), 'pgseries developers');
+	git($temp, qw(config user.email pgseries@localhost));
+	rename $temp, $repository
+	  or fail(2, "cannot rename $temp: $!", "remove $repository");
+	$forget->();
+	return git_capture($repository, 'rev-parse', 'upstream');
+}
+
+1;

@@ -1,0 +1,533 @@
+package PgSeries::Util;
+
+use strict;
+use warnings FATAL => 'all';
+
+use Carp           ();
+use Errno          qw(EINTR ENOSPC);
+use Exporter       qw(import);
+use Fcntl          qw(:flock);
+use File::Basename qw(dirname);
+use File::Path     ();
+use POSIX          ();
+use PgSeries::Error;
+use Time::HiRes qw(usleep);
+
+our @EXPORT_OK = qw(
+  capture free_bytes fail find_tool in_parallel info make_dir note_interrupts
+  on_exit progress read_file run run_cleanups run_status slurp_json
+  take_lock tail_file write_file
+);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Util - processes, files and messages
+
+=head1 DESCRIPTION
+
+Results go to standard output, progress to standard error.  Every function
+raises a PgSeries::Error; none prints and exits.
+
+=over
+
+=item fail($code, $message, $remedy [, $detail])
+
+Raises the error.
+
+=cut
+
+sub fail
+{
+	my ($code, $message, $remedy, $detail) = @_;
+	die PgSeries::Error->new(
+		code => $code,
+		message => $message,
+		remedy => $remedy,
+		detail => $detail);
+}
+
+=item info($text), progress($text)
+
+C<info> prints a line on standard error.  C<progress> does so only on a
+terminal, where the next message overwrites it.
+
+=cut
+
+my $progress_shown = 0;
+
+sub info
+{
+	my ($text) = @_;
+	print STDERR $progress_shown ? "\r\e[K$text\n" : "$text\n";
+	$progress_shown = 0;
+	return;
+}
+
+sub progress
+{
+	my ($text) = @_;
+	return unless POSIX::isatty(2);
+	print STDERR "\r\e[K" . substr($text, 0, 78);
+	$progress_shown = 1;
+	return;
+}
+
+=item note_interrupts()
+
+From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
+having been passed on to the child process that is running.
+
+=cut
+
+our $current_child;
+
+sub note_interrupts
+{
+	for my $name (qw(INT TERM HUP))
+	{
+		## no critic (RequireLocalizedPunctuationVars)
+		$SIG{$name} = sub {
+			stop_child($current_child) if defined $current_child;
+			die PgSeries::Error->new(
+				code => 130,
+				message => "interrupted by SIG$name",
+				remedy => 'nothing is lost: run the same command again');
+		};
+	}
+	return;
+}
+
+# A child leads its own process group, so that an interrupt sent to the tool
+# alone ends what the child itself has started, too.  SIGINT first: ninja and
+# git clean up then.  SIGTERM is for those that a shell made ignore SIGINT.
+sub stop_child
+{
+	my ($pid) = @_;
+	my $gone = 0;
+	for my $try (0 .. 100)
+	{
+		kill 'INT', -$pid if $try == 0;
+		kill 'TERM', -$pid if $try == 30 || $gone;
+		$gone ||= waitpid($pid, POSIX::WNOHANG()) != 0;
+		return if $gone && !kill 0, -$pid;
+		usleep(100_000);
+	}
+	kill 'KILL', -$pid;
+	waitpid($pid, 0) unless $gone;
+	return;
+}
+
+=item on_exit($code), run_cleanups()
+
+C<on_exit> registers what must be undone however the command ends and returns
+a handle; calling the handle unregisters it.  C<run_cleanups> runs what is left,
+last one first.
+
+=cut
+
+my @cleanups;
+
+sub on_exit
+{
+	my ($code) = @_;
+	push @cleanups, $code;
+	return sub {
+		@cleanups = grep { $_ != $code } @cleanups;
+		return;
+	};
+}
+
+sub run_cleanups
+{
+	local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
+	while (my $code = pop @cleanups)
+	{
+		eval { $code->(); 1 } or print STDERR "pgseries: $@\n";
+	}
+	return;
+}
+
+=item run_status(\@command, %options)
+
+Runs a command and returns its exit status (256 plus the signal number if a
+signal ended it).  Options:
+
+  cwd    directory to run in
+  env    hash of environment variables; undef removes one
+  user   { name, uid, gid, home }: become that user first
+  log    file that gets standard output and standard error (appended to)
+  out    reference to a scalar that gets standard output
+  err    reference to a scalar that gets standard error
+  in     text for standard input (otherwise it is /dev/null)
+
+=cut
+
+sub run_status
+{
+	my ($command, %opt) = @_;
+	my ($out_r, $out_w, $err_r, $err_w, $in_file);
+
+	if ($opt{out}) { pipe($out_r, $out_w) or fail(2, "pipe: $!", ''); }
+	if ($opt{err}) { pipe($err_r, $err_w) or fail(2, "pipe: $!", ''); }
+	if (defined $opt{in})
+	{
+		open($in_file, '+>', undef) or fail(2, "temporary file: $!", '');
+		print $in_file $opt{in};
+		$in_file->flush();
+		seek($in_file, 0, 0) or fail(2, "temporary file: $!", '');
+	}
+	STDOUT->flush();
+
+	# An interrupt between fork and the assignment must not lose the child.
+	my $block =
+	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
+	my $before = POSIX::SigSet->new();
+	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $before);
+	my $pid = fork();
+	if (!defined $pid)
+	{
+		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+		fail(2, "cannot fork: $!", 'free some memory or processes');
+	}
+	if ($pid == 0)
+	{
+		@SIG{qw(INT TERM HUP)} = ('DEFAULT') x 3;
+		POSIX::setpgid(0, 0);
+		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+		eval { exec_child($command, \%opt, $in_file, $out_w, $err_w); 1 }
+		  or print STDERR "$@\n";
+		POSIX::_exit(127);
+	}
+	local $current_child = $pid;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+	close $out_w if $out_w;
+	close $err_w if $err_w;
+	read_pipes([ $out_r, $opt{out} ], [ $err_r, $opt{err} ]);
+	while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
+	my $status = $?;
+	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
+}
+
+sub exec_child
+{
+	my ($command, $opt, $in_file, $out_w, $err_w) = @_;
+	if   ($in_file) { open(STDIN, '<&', $in_file) or die "stdin: $!"; }
+	else            { open(STDIN, '<', '/dev/null') or die "stdin: $!"; }
+	if (defined $opt->{log})
+	{
+		open(STDOUT, '>>', $opt->{log}) or die "$opt->{log}: $!";
+		open(STDERR, '>&', \*STDOUT) or die "stderr: $!";
+	}
+	if ($out_w) { open(STDOUT, '>&', $out_w) or die "stdout: $!"; }
+	if ($err_w) { open(STDERR, '>&', $err_w) or die "stderr: $!"; }
+	if ($opt->{user})
+	{
+		# Group first: a process that has given up uid 0 may not change it.
+		my $u = $opt->{user};
+		## no critic (RequireLocalizedPunctuationVars)
+		$( = $u->{gid};
+		$) = "$u->{gid} $u->{gid}";
+		POSIX::setuid($u->{uid}) or die "setuid: $!";
+		$ENV{HOME} = $u->{home};
+		$ENV{USER} = $ENV{LOGNAME} = $u->{name};
+	}
+	if (defined $opt->{cwd})
+	{
+		chdir $opt->{cwd} or die "cannot enter $opt->{cwd}: $!";
+	}
+	while (my ($k, $v) = each %{ $opt->{env} || {} })
+	{
+		## no critic (RequireLocalizedPunctuationVars)
+		if   (defined $v) { $ENV{$k} = $v; }
+		else              { delete $ENV{$k}; }
+	}
+	no warnings qw(exec);    ## no critic (ProhibitNoWarnings)
+	exec { $command->[0] } @$command
+	  or die "cannot run $command->[0]: $!";
+}
+
+sub read_pipes
+{
+	my @open = grep { defined $_->[0] } @_;
+	${ $_->[1] } = '' for @open;
+	while (@open)
+	{
+		my $bits = '';
+		vec($bits, fileno($_->[0]), 1) = 1 for @open;
+		my $n = select(my $ready = $bits, undef, undef, undef);
+		next if $n < 0 && $! == EINTR;
+		for my $p (@open)
+		{
+			next unless vec($ready, fileno($p->[0]), 1);
+			my $got =
+			  sysread($p->[0], ${ $p->[1] }, 65536, length ${ $p->[1] });
+			$p->[2] = 1 if !$got && !($! == EINTR && !defined $got);
+		}
+		@open = grep { !$_->[2] } @open;
+	}
+	return;
+}
+
+=item run(\@command, %options)
+
+As C<run_status>, but raises an error unless the status is 0.  C<what> names
+the step in the message and C<remedy> the way out; the end of the log or of
+standard error is shown as detail.
+
+=cut
+
+sub run
+{
+	my ($command, %opt) = @_;
+	my $err = '';
+	$opt{err} = \$err unless $opt{err} || defined $opt{log};
+	my $status = run_status($command, %opt);
+	return if $status == 0;
+	my $tail =
+		defined $opt{log} ? tail_file($opt{log}, $opt{tail_lines} || 15)
+	  : $opt{err}         ? ${ $opt{err} }
+	  :                     '';
+	chomp $tail;
+	if ($tail =~ /No space left on device/)
+	{
+		fail(
+			2,
+			'the disk is full',
+			"free some space below $opt{disk}, then run the same command again"
+		) if defined $opt{disk};
+		fail(
+			2,
+			'the disk is full',
+			'free some space, then run the same command again');
+	}
+	my $what = $opt{what} || "@$command";
+	my $remedy = $opt{remedy}
+	  || (defined $opt{log} ? "see $opt{log}" : "rerun: @$command");
+	fail(
+		$opt{code} || 2,
+		"$what failed (exit status $status)",
+		$remedy, $tail eq '' ? undef : $tail);
+	return;
+}
+
+=item capture(\@command, %options)
+
+As C<run>, and returns standard output without its last newline.
+
+=cut
+
+sub capture
+{
+	my ($command, %opt) = @_;
+	my $out;
+	run($command, %opt, out => \$out);
+	chomp $out;
+	return $out;
+}
+
+=item in_parallel(@jobs)
+
+Runs each code reference in a process of its own and waits for all.  The first
+error of a job is raised again here; what the jobs return is lost.
+
+=cut
+
+sub in_parallel
+{
+	my (@jobs) = @_;
+	my (%pipe, @errors);
+	for my $job (@jobs)
+	{
+		pipe(my $r, my $w) or fail(2, "pipe: $!", '');
+		my $pid = fork();
+		fail(2, "cannot fork: $!", 'free some memory or processes')
+		  unless defined $pid;
+		if ($pid == 0)
+		{
+			@cleanups = ();
+			my $ok = eval { $job->(); 1 };
+			my $error = $@;
+			run_cleanups();
+			if (!$ok)
+			{
+				require JSON::PP;
+				$error = { code => 2, message => "$error", remedy => '' }
+				  unless ref $error;
+				print $w JSON::PP->new->utf8->encode({%$error});
+				close $w;
+			}
+			POSIX::_exit($ok ? 0 : 1);
+		}
+		close $w;
+		$pipe{$pid} = $r;
+	}
+	my $forget = on_exit(sub { kill 'TERM', keys %pipe; });
+	for my $pid (keys %pipe)
+	{
+		my $fh = $pipe{$pid};
+		local $/ = undef;
+		my $text = <$fh>;
+		waitpid($pid, 0);
+		next if $? == 0;
+		require JSON::PP;
+		push @errors,
+		  defined $text && $text ne ''
+		  ? JSON::PP->new->utf8->decode($text)
+		  : { code => 2, message => 'a process of the tool died' };
+	}
+	$forget->();
+	die PgSeries::Error->new(%{ $errors[0] }) if @errors;
+	return;
+}
+
+=item find_tool($name)
+
+Returns the path of a program in PATH, or undef.
+
+=cut
+
+sub find_tool
+{
+	my ($name) = @_;
+	for my $dir (split /:/, $ENV{PATH})
+	{
+		return "$dir/$name" if -f "$dir/$name" && -x _;
+	}
+	return;
+}
+
+=item read_file($file), write_file($file, $text), tail_file($file, $lines)
+
+C<write_file> replaces the file in one step (write beside it, then rename), so
+that an interrupt or a full disk leaves the old contents.
+
+=cut
+
+sub read_file
+{
+	my ($file) = @_;
+	open(my $fh, '<:raw', $file)
+	  or fail(2, "cannot read $file: $!", 'check that it exists');
+	local $/ = undef;
+	my $text = <$fh>;
+	close $fh;
+	return defined $text ? $text : '';
+}
+
+sub write_file
+{
+	my ($file, $text) = @_;
+	my $temp = "$file.tmp$$";
+	my $why;
+	if (open(my $fh, '>:raw', $temp))
+	{
+		print $fh $text or $why = "$!";
+		close($fh) or $why ||= "$!";
+	}
+	else { $why = "$!"; }
+	$why = "$!" if !$why && !rename $temp, $file;
+	if ($why)
+	{
+		unlink $temp;
+		fail(
+			2,
+			"cannot write $file: $why",
+			'check its directory and the free space');
+	}
+	return;
+}
+
+sub tail_file
+{
+	my ($file, $lines) = @_;
+	my @all = -f $file ? split(/^/, read_file($file)) : ();
+	splice(@all, 0, @all - $lines) if @all > $lines;
+	return join('', @all);
+}
+
+=item slurp_json($file)
+
+Returns the decoded contents of a JSON file.
+
+=cut
+
+sub slurp_json
+{
+	my ($file) = @_;
+	require JSON::PP;
+	my $data = eval { JSON::PP->new->utf8->decode(read_file($file)) };
+	return $data if defined $data;
+	die $@ if ref $@;
+	(my $why = "$@") =~ s/ at \S+ line \d+\.?\n.*//s;
+	fail(2, "$file is not valid JSON: $why", 'correct or remove the file');
+	return;
+}
+
+=item make_dir($dir [, $user])
+
+Makes a directory and its parents, owned by the user if one is given.
+
+=cut
+
+sub make_dir
+{
+	my ($dir, $user) = @_;
+	File::Path::make_path($dir, { error => \my $errors });
+	if (@$errors)
+	{
+		my ($why) = values %{ $errors->[0] };
+		fail(
+			2,
+			"cannot make directory $dir: $why",
+			'check the permissions and the free space');
+	}
+	if ($user && (stat $dir)[4] != $user->{uid})
+	{
+		chown($user->{uid}, $user->{gid}, $dir)
+		  or fail(2, "cannot give $dir to $user->{name}: $!", '');
+	}
+	return $dir;
+}
+
+=item free_bytes($dir)
+
+Returns the free space of the file system that holds the directory, in bytes.
+
+=cut
+
+sub free_bytes
+{
+	my ($dir) = @_;
+	$dir = dirname($dir) until -d $dir;
+	my @lines = split /\n/, capture([ 'df', '-Pk', $dir ]);
+	return (split ' ', $lines[-1])[3] * 1024;
+}
+
+=item take_lock($file)
+
+Waits until no other command holds the lock and takes it until this process
+ends.  The kernel drops it then, however the process ends.
+
+=back
+
+=cut
+
+my @locks;
+
+sub take_lock
+{
+	my ($file) = @_;
+	open(my $fh, '>>', $file)
+	  or fail(2, "cannot open $file: $!", 'check its directory');
+	if (!flock($fh, LOCK_EX | LOCK_NB))
+	{
+		info("pgseries: waiting for another pgseries that holds $file");
+		flock($fh, LOCK_EX) or fail(2, "cannot lock $file: $!", '');
+	}
+	push @locks, $fh;
+	return;
+}
+
+1;

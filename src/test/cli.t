@@ -1,0 +1,181 @@
+# The command line: help, bad input, and the commands that need no build.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Fixture  qw(append slurp spew);
+use JSON::PP qw(decode_json);
+use Test::More;
+
+my $f = Fixture->new;
+my $dir = $f->dir;
+my ($status, $out, $err);
+
+sub refuses
+{
+	my ($code, $like, $what) = @_;
+	is($status, $code, "$what: exit status $code") or diag("$out$err");
+	like(
+		(split /\n/, $err)[-1],
+		qr/^pgseries: .*$like.*; \S/,
+		"$what: one line with a remedy");
+	return;
+}
+
+# Help of every command, with an example.
+($status, $out, $err) = $f->pgseries('--help');
+is($status, 0, '--help');
+my @commands = $out =~ /^  ([\w-]+) +\w/mg;
+is( "@commands",
+	'fetch apply status export lint check build test server bench report submit range-diff doctor',
+	'all commands are listed');
+for my $command (@commands)
+{
+	my ($s, $o, $e) = $f->pgseries($command, '--help');
+	is($s, 0, "$command --help");
+	like($o, qr/^Usage: pgseries \Q$command\E/m, "$command: usage");
+	like($o, qr/^Example: .*pgseries \Q$command\E/m, "$command: example");
+	is($e, '', "$command: nothing on standard error");
+}
+
+# Usage errors.
+($status, $out, $err) = $f->pgseries();
+is($status, 2, 'no command: exit status 2');
+($status, $out, $err) = $f->pgseries('aply');
+refuses(2, 'unknown command "aply"', 'unknown command');
+($status, $out, $err) = $f->pgseries('status', '--nonesuch');
+refuses(2, 'unknown option: nonesuch', 'unknown option');
+($status, $out, $err) = $f->pgseries('--nonesuch', 'status');
+refuses(2, 'unknown option --nonesuch', 'unknown option before the command');
+($status, $out, $err) = $f->pgseries('status', 'word');
+refuses(2, 'no argument "word"', 'a word too many');
+($status, $out, $err) = $f->pgseries('build', 'nonesuch');
+refuses(2, 'no build "nonesuch"', 'unknown build');
+($status, $out, $err) = $f->pgseries('build', 'prefix-3');
+refuses(2, 'no patch 3', 'unknown prefix');
+($status, $out, $err) = $f->pgseries('check', '--topic=nonesuch');
+refuses(2, 'no topic "nonesuch"', 'unknown topic');
+($status, $out, $err) = $f->pgseries('build', '--prefix=relative');
+refuses(2, 'not an absolute path', 'a relative prefix');
+($status, $out, $err) = $f->pgseries('bench', 'nonesuch');
+refuses(2, 'no benchmark "nonesuch"', 'unknown benchmark');
+($status, $out, $err) = $f->pgseries('server', 'restart');
+refuses(2, 'start, stop or psql', 'unknown server action');
+($status, $out, $err) = $f->pgseries('server', 'psql');
+refuses(2, 'is not running', 'psql without a server');
+($status, $out, $err) = $f->pgseries('submit');
+refuses(2, 'needs a version', 'submit without a version');
+($status, $out, $err) = $f->pgseries('range-diff', 'v1');
+refuses(2, 'takes two versions', 'range-diff with one version');
+($status, $out, $err) = $f->pgseries('range-diff', 'v1', 'current');
+refuses(2, 'no version "v1"', 'range-diff with an unknown version');
+($status, $out, $err) = $f->pgseries('report');
+refuses(2, 'no results', 'report without results');
+
+# The unprivileged user and the work directory.
+SKIP:
+{
+	skip 'not root', 8 if $> != 0;
+	($status, $out, $err) =
+	  $f->pgseries('status', { PGSERIES_USER => 'none-such' });
+	refuses(2, 'no user "none-such"', 'unknown user');
+	($status, $out, $err) =
+	  $f->pgseries('status', { PGSERIES_USER => 'root' });
+	refuses(2, 'refuses to run as "root"', 'root as the user');
+	mkdir "$dir/closed";
+	chmod 0700, "$dir/closed" or die $!;
+	($status, $out, $err) =
+	  $f->pgseries('status', { PGSERIES_WORKDIR => "$dir/closed/work" });
+	refuses(2, 'cannot enter', 'a work directory out of reach');
+
+	# A checkout out of reach is no obstacle.
+	mkdir "$dir/closed/build";
+	($status, $out, $err) =
+	  $f->pgseries('apply', { PGSERIES_BUILDDIR => "$dir/closed/build" });
+	is($status, 0, 'a build directory out of reach') or diag($err);
+	ok(-l "$dir/closed/build/work", 'links to the work directory');
+}
+
+# Missing tools and space.
+$f->pgseries('apply');
+spew("$dir/plain", '');
+my %few = (PATH => "$dir/few");
+mkdir "$dir/few";
+for my $tool (qw(git tar bzip2 df sh gcc))
+{
+	my ($path) = grep { -x } map { "$_/$tool" } split /:/, $ENV{PATH};
+	symlink $path, "$dir/few/$tool" or die $!;
+}
+spew("$dir/few/meson", "#!/bin/sh\necho 1.0.1\n");
+chmod 0755, "$dir/few/meson" or die $!;
+($status, $out, $err) = $f->pgseries('build', 'base', {%few});
+refuses(2, 'is missing', 'a missing tool');
+like($err, qr/--install-deps/, 'the remedy names the option');
+($status, $out, $err) = $f->pgseries('doctor', {%few});
+is($status, 2, 'doctor: exit status 2 for a missing tool');
+like($out, qr/^missing +ninja is missing; run/m, 'and says which');
+($status, $out, $err) = $f->pgseries('doctor');
+is($status, 0, 'doctor with all tools') or diag($out);
+$f->script('df', "echo header\necho '/dev/x 100 90 10 90% /'");
+($status, $out, $err) = $f->pgseries('build', 'base');
+refuses(2, 'less than 3 GB', 'no space for a build');
+$f->no_script('df');
+
+# A build whose meson fails shows the end of its log; nothing is recorded.
+($status, $out, $err) = $f->pgseries('build', 'base');
+refuses(2, 'meson setup of base failed', 'a build that fails');
+ok(!-e "$dir/work/b/base/stamp", 'is not taken for done');
+
+# JSON.
+($status, $out, $err) = $f->pgseries('--json', 'status');
+my $json = decode_json($out);
+is(scalar @{ $json->{patches} }, 2, '--json status');
+is($json->{patches}[1]{topic}, 'two', 'with topics');
+is($json->{patches}[1]{subject}, 'Change line 20', 'and subjects');
+
+# Submit writes a set once; range-diff compares sets.
+spew("$dir/patches/cover-letter",
+	"Subject: base \@BASE\@\n\n\@PATCHES\@\n\n\@RESULTS\@\n");
+($status, $out, $err) = $f->pgseries('submit', '-v1', '--topic=two');
+is($status, 1, 'submit refuses when lint has findings');
+like($err, qr/lint has findings; correct them/, 'and says so');
+# These fixtures have no tests, so the set itself is written directly.
+{
+	local $ENV{PGSERIES_BUILDDIR} = "$dir/build";
+	local $ENV{PGSERIES_WORKDIR} = "$dir/work";
+	local $ENV{PGSERIES_TARBALL} = $f->tarball;
+	unshift @INC, "$FindBin::RealBin/../lib";
+	require PgSeries::CLI;
+	require PgSeries::Submit;
+	my $c = bless {
+		json => 0,
+		config => PgSeries::Config->new(top => $dir)
+	  },
+	  'PgSeries::CLI';
+	my $set = PgSeries::Submit::write_set($c, 1, 'two');
+	is( join(' ', map { s{.*/}{}r } sort glob("$set/*")),
+		'cover-letter v1-0001-Change-line-20.patch',
+		'the set of a topic');
+	like(
+		slurp("$set/v1-0001-Change-line-20.patch"),
+		qr/^Subject: \[PATCH v1 1\/1\] Change line 20$/m,
+		'versioned subject');
+	like(
+		slurp("$set/cover-letter"),
+		qr/^Subject: base 18\.6\n\n  v1-0001-Change-line-20\.patch\n    Change line 20\n/,
+		'cover letter');
+	ok(!eval { PgSeries::Submit::write_set($c, 1, 'two'); 1 },
+		'a set is never written over');
+	like("$@", qr/exists; choose the next version/, 'and says so');
+}
+($status, $out, $err) = $f->pgseries('range-diff', 'v1-two', 'current');
+is($status, 0, 'range-diff') or diag($err);
+like(
+	$out,
+	qr/^-: +-+ > 1: .*Change line 3\n1: .* = 2: .*Change line 20/m,
+	'shows the differences');
+
+done_testing();

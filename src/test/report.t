@@ -1,0 +1,655 @@
+# PgSeries::Report: what it reads, writes and refuses.
+
+use strict;
+use warnings FATAL => 'all';
+
+use Cwd qw(abs_path);
+use File::Temp;
+use FindBin;
+use JSON::PP;
+use PgSeries::Report;
+use PgSeries::Util qw(find_tool read_file write_file);
+use Test::More;
+
+my $data = "$FindBin::RealBin/data";
+my $benchmarks = abs_path("$FindBin::RealBin/../../benchmarks");
+my $dir = File::Temp->newdir();
+my $json = JSON::PP->new->utf8->canonical->pretty;
+
+# Two results.  The numbers are made up, so that each verdict, each kind of
+# missing value and each character with a meaning in Markdown or HTML occurs.
+
+my @indexes;
+foreach my $n (1, 8, 60)
+{
+	push @indexes,
+	  {
+		measure => 'plan-instructions',
+		label => "planning: select * from t_1 where a < 'x|y' & true",
+		method => 'instructions',
+		unit => 'instructions per plan',
+		better => 'lower',
+		case => { indexes => $n, populated => 1 },
+		base => [ (60000 + 9000 * $n) x 3 ],
+		patched => [ (61000 + 900 * $n) x 3 ]
+	  };
+}
+$indexes[0]{base} = [ 61900, 61901, 61900 ];
+$indexes[1]{patched} = [ 68200, 68500, 68100 ];
+$indexes[1]{ratio} = 0.517;
+push @indexes,
+  { %{ $indexes[2] }, case => { indexes => 60, populated => 0 } };
+$indexes[3]{patched} = [ 400000, 700000 ];
+
+# n pairs around base and patched, which drift apart by 1% from first to last
+sub pairs
+{
+	my ($names, $base, $patched, $n) = @_;
+	return [
+		map {
+			{
+				$names->[0] => $base * (1 + $_ / 100),
+				  $names->[1] => $patched *
+				  (1 + $_ / 100) *
+				  (1 + ($_ - ($n - 1) / 2) * 0.01 / $n)
+			}
+		} 0 .. $n - 1
+	];
+}
+
+my @partitions;
+foreach my $case (
+	[ 0, 'select', 12000, 12010, 8, 8 ],
+	[ 64, 'select', 9800, 11700, 8, 8 ],
+	[ 4096, 'select', 95.4, 9730, 8, 8 ],
+	[ 0, 'update', 7000, 6500, 8, 8 ],
+	[ 64, 'update', 6000, 6900, 3, 3 ],
+	[ 512, 'update', 3000, 6900, 8, 0 ],
+	[ 4096, 'update', 0, 0, 0, 0 ])
+{
+	my ($n, $script, $base, $patched, $pairs, $aa) = @$case;
+	push @partitions,
+	  {
+		measure => 'throughput',
+		label => 'point query by key',
+		method => 'time',
+		unit => 'tps',
+		better => 'higher',
+		case => {
+			partitions => $n,
+			script => $script,
+			protocol => 'prepared'
+		},
+		$base
+		? ( pairs => pairs([qw(base patched)], $base, $patched, $pairs),
+			$aa ? (aa => pairs([qw(first second)], $base, $base, $aa)) : ())
+		: (error => 'out of shared memory')
+	  };
+}
+
+my %machine = (
+	cpu => 'Model <1>',
+	cores => 2,
+	memory_kb => 8025172,
+	kernel => 'Linux 6.1',
+	compiler => 'gcc 12.2.0',
+	valgrind => '3.19.0',
+	governor => 'performance');
+my %good = (
+	'many-indexes' => {
+		format => 1,
+		bench => 'many-indexes',
+		title => 'Planning with many indexes',
+		topic => 'indexes',
+		scale => 'demo',
+		base => '18.6',
+		patched => '0123456789abcdef',
+		date => '2026-11-21T08:00:00Z',
+		machine => \%machine,
+		axis => { name => 'indexes', label => 'indexes on the table' },
+		series => \@indexes,
+		plots => [
+			{
+				file => 'planning.plot',
+				title => "It's \x{b5} <b> & c",
+				measure => 'plan-instructions',
+				x => 'indexes',
+				where => { populated => 1 },
+				lines => undef
+			}
+		],
+		readme => [
+			{
+				patch => '0002-lazy.patch',
+				measure => 'plan-instructions',
+				case => { indexes => 60, populated => 1 },
+				text => 'plan, 60 indexes'
+			}
+		]
+	},
+	'partition-planning' => {
+		format => 1,
+		bench => 'partition-planning',
+		title => 'Planning with many partitions',
+		topic => 'partitions',
+		scale => 'demo',
+		base => '18.6',
+		patched => '0123456789abcdef',
+		date => '2026-11-21T09:00:00Z',
+		machine => \%machine,
+		axis => { name => 'partitions', label => 'partitions' },
+		series => \@partitions,
+		plots => [
+			{
+				file => 'throughput.plot',
+				title => 'Point queries',
+				measure => 'throughput',
+				x => 'partitions',
+				where => { protocol => 'prepared' },
+				lines => 'script'
+			}
+		],
+		readme => [
+			map {
+				{
+					patch => '0003-expand.patch',
+					measure => 'throughput',
+					case => { partitions => $_->[0], script => $_->[1] },
+					text => "$_->[1], $_->[0] partitions"
+				}
+			}[ 64, 'select' ],
+			[ 64, 'update' ],
+			[ 4096, 'update' ]
+		]
+	});
+my @patches = (
+	{
+		file => '0001-tests.patch',
+		topic => 'indexes',
+		subject => 'Add tests of planning'
+	},
+	{
+		file => '0002-lazy.patch',
+		topic => 'indexes',
+		subject => 'Get height | only when needed'
+	},
+	{
+		file => '0003-expand.patch',
+		topic => 'partitions',
+		subject => 'Expand live partitions only'
+	});
+
+# Writes a result, changed by the function, and reads it.
+sub result
+{
+	my ($name, $change) = @_;
+	my $result = $json->decode($json->encode($good{$name}));
+
+	$change->($result) if $change;
+	write_file("$dir/$name.json", $json->encode($result));
+	return PgSeries::Report::read_result("$dir/$name.json");
+}
+
+sub raises
+{
+	my ($run, $want, $name) = @_;
+	my $error = eval { $run->(); 1 } ? undef : $@;
+
+	isa_ok($error, 'PgSeries::Error', "$name: the error");
+	is(ref $error && $error->{code}, 2, "$name: exit code");
+	like("$error", $want, "$name: message and remedy");
+	unlike(ref $error ? $error->{message} . $error->{remedy} : '',
+		qr/\n/, "$name: one line");
+	return;
+}
+
+my @results = map { result($_) } sort keys %good;
+
+# Figures
+my $figure = PgSeries::Report::figure($results[0]{series}[2]);
+is_deeply(
+	$figure,
+	{
+		base => [ 600000, 600000, 600000 ],
+		patched => [ 115000, 115000, 115000 ],
+		ratio => 115000 / 600000,
+		lo => 115000 / 600000,
+		hi => 115000 / 600000,
+		n => 3,
+		spread => 0,
+		verdict => 'better'
+	},
+	'figure of equal instruction counts');
+$figure = PgSeries::Report::figure($results[0]{series}[1]);
+is_deeply(
+	[ @{$figure}{qw(patched spread lo hi)} ],
+	[ [ 68200, 68100, 68500 ], 400 / 68200, 68100 / 132000, 68500 / 132000 ],
+	'figure of counts that differ');
+
+sub counted
+{
+	my ($base, $patched, $better) = @_;
+	return PgSeries::Report::figure(
+		{
+			method => 'instructions',
+			better => $better,
+			base => $base,
+			patched => $patched
+		})->{verdict};
+}
+is(counted([10000], [9994], 'lower'), 'better', 'counts: clearly fewer');
+is(counted([10000], [9996], 'lower'), 'no difference',
+	'counts: hardly fewer');
+is(counted([10000], [10004], 'lower'), 'no difference',
+	'counts: hardly more');
+is(counted([10000], [10006], 'lower'), 'worse', 'counts: clearly more');
+is(counted([10000], [10006], 'higher'), 'better', 'counts: more is better');
+is(counted([ 10000, 10100 ], [10050], 'lower'),
+	'inconclusive', 'counts: runs overlap');
+is(counted([ 10000, 10100 ], [10110], 'lower'),
+	'worse', 'counts: all runs are above');
+
+$figure = PgSeries::Report::figure($results[1]{series}[1]);
+is($figure->{n}, 8, 'time: pairs');
+is($figure->{verdict}, 'better', 'time: verdict');
+is($figure->{aa}{n}, 8, 'time: A/A pairs');
+cmp_ok($figure->{base}[1], '<', $figure->{base}[0], 'time: lower bound');
+cmp_ok($figure->{base}[2], '>', $figure->{base}[0], 'time: upper bound');
+
+# Data of plots
+is( PgSeries::Report::plot_data($results[0], $results[0]{plots}[0]),
+	"# x\tbase\tbase_lo\tbase_hi\tpatched\tpatched_lo\tpatched_hi\tline\n\n\n"
+	  . "1\t61900\t61900\t61901\t61900\t61900\t61900\t-\n"
+	  . "8\t132000\t132000\t132000\t68200\t68100\t68500\t-\n"
+	  . "60\t600000\t600000\t600000\t115000\t115000\t115000\t-\n",
+	'plot data: one line, sorted by number');
+my @blocks = split /\n\n\n/,
+  PgSeries::Report::plot_data($results[1], $results[1]{plots}[0]);
+is(scalar @blocks, 3, 'plot data: heading and a block for each line');
+like(
+	$blocks[1],
+	qr/\A0\t[^\n]*\tselect\n64\t.*\n4096\t[^\n]*\tselect\z/s,
+	'plot data: the first line');
+like(
+	$blocks[2],
+	qr/\A0\t.*\n64\t\S+\tNaN\tNaN\t\S+\tNaN\tNaN\tupdate\n512\t/s,
+	'plot data: no bounds for few pairs');
+unlike($blocks[2], qr/^4096\t/m, 'plot data: nothing for a failed case');
+my $numbered =
+  PgSeries::Report::plot_data($results[1],
+	{ %{ $results[1]{plots}[0] }, lines => [ 'script', 'partitions' ] });
+like($numbered, qr/\tselect, partitions 64\n/,
+	'plot data: lines by two keys');
+is( PgSeries::Report::plot_data(
+		$results[1],
+		{ %{ $results[1]{plots}[0] }, where => { protocol => 'simple' } }),
+	'',
+	'plot data: nothing measured');
+raises(
+	sub {
+		PgSeries::Report::plot_data($results[1],
+			{ %{ $results[1]{plots}[0] }, lines => undef });
+	},
+	qr/partition-planning\.json: plot throughput\.plot has two figures for partitions 0; add to "where" or "lines"/,
+	'plot with two figures at a place');
+
+# The report without gnuplot, and the README
+my %options = (
+	out => "$dir/out",
+	benchmarks => $benchmarks,
+	patches_dir => "$dir/patches");
+
+# Writes the report; the second argument gets what it says on standard error.
+sub write_report
+{
+	my ($results, $messages) = @_;
+	my @files;
+
+	open(my $saved, '>&', \*STDERR) or die "standard error: $!";
+	open(STDERR, '>', "$dir/messages") or die "$dir/messages: $!";
+	my $lived = eval {
+		@files =
+		  PgSeries::Report::write_report($results, \@patches, %options);
+		1;
+	};
+	my $error = $@;
+	open(STDERR, '>&', $saved) or die "standard error: $!";
+	close $saved;
+	$$messages = read_file("$dir/messages");
+	die $error unless $lived;
+	return @files;
+}
+
+my ($messages, @written);
+{
+	local $ENV{PATH} = "$dir";
+	@written = write_report(\@results, \$messages);
+}
+is_deeply(
+	\@written,
+	[ "$dir/out/report.md", "$dir/out/index.html" ],
+	'files without gnuplot');
+is($messages =~ tr/\n//, 1, 'one line about it');
+like(
+	$messages,
+	qr/gnuplot is missing; install it \(Debian: gnuplot-nox\)/,
+	'it names the remedy');
+my $report = read_file("$dir/out/report.md");
+is($report, read_file("$data/report.md"), 'report.md is as expected');
+
+my $readme =
+  "# Top\n<!-- results:begin -->\nold\n\n<!-- results:end -->\nend\n";
+my $table = <<'TABLE';
+| Patch | Topic | What it changes | Measured | Base | Patched | Patched / base |
+| --- | --- | --- | --- | --: | --: | --: |
+| [0001-tests.patch](patches/0001-tests.patch) | indexes | Add tests of planning | not measured |  |  |  |
+| [0002-lazy.patch](patches/0002-lazy.patch) | indexes | Get height \| only when needed | plan, 60 indexes (instructions per plan) | 600,000 | 115,000 | 0.192, better |
+| [0003-expand.patch](patches/0003-expand.patch) | partitions | Expand live partitions only | select, 64 partitions (tps) | 10,100 | 12,100 | 1.194 \[1.189, 1.199\], better |
+|  |  |  | update, 64 partitions (tps) | 6,060 | 6,970 | 1.150, too few pairs, inconclusive |
+|  |  |  | update, 4096 partitions (tps) |  |  | failed: out of shared memory |
+TABLE
+my $updated = PgSeries::Report::update_readme($readme, \@results, \@patches);
+like(
+	$updated,
+	qr/\A# Top\n<!-- results:begin -->\n\Q$table\E\n.*\n<!-- results:end -->\nend\n\z/,
+	'the table in the README');
+is(PgSeries::Report::update_readme($updated, \@results, \@patches),
+	$updated, 'a second update changes nothing');
+my $without = PgSeries::Report::update_readme($readme, [], \@patches);
+is(() = $without =~ / not measured /g, 3, 'no results: nothing measured');
+
+foreach my $text (
+	"no markers\n",
+	"<!-- results:begin -->\n",
+	"<!-- results:end -->\n<!-- results:begin -->\n",
+	$readme . $readme)
+{
+	raises(
+		sub { PgSeries::Report::update_readme($text, \@results, \@patches) },
+		qr/README does not have one line "<!-- results:begin -->".*put both/,
+		'README markers');
+}
+
+# HTML says the same.
+my $html = read_file("$dir/out/index.html");
+my @md_rows = grep { /^\| (?!---|--:)/ } split /\n/, $report;
+my @html_rows = $html =~ /<tr>(.*?)<\/tr>/g;
+s/<[^>]+>/|/g, s/&lt;/</g, s/&gt;/>/g, s/&#39;/'/g, s/&quot;/"/g, s/&amp;/&/g
+  foreach @html_rows;
+s/\[([^][]+)\]\([^)]+\)/$1/g, s/`//g, s/&amp;/&/g, s/\\(.)/$1/g
+  foreach @md_rows;
+s/[|\s]+/ /g, s/^ | $//g foreach @md_rows, @html_rows;
+is_deeply(\@html_rows, \@md_rows, 'HTML has the same tables');
+like($html, qr/<span class="worse">worse<\/span>/,
+	'HTML marks what is worse');
+like(
+	$html,
+	qr/<h3>planning: select \* from t_1 where a &lt; &#39;x\|y&#39; &amp; true<\/h3>/,
+	'HTML escapes text');
+unlike(
+	$html,
+	qr/<script|<link|<img|src=|url\(|https?:/,
+	'HTML needs nothing else');
+is_deeply(
+	[ sort $html =~ /<a href="#([^"]+)"/g ],
+	[ sort $html =~ / id="([^"]+)"/g ],
+	'HTML links lead to headings');
+
+# The report with gnuplot
+SKIP:
+{
+	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
+
+	@written = write_report(\@results, \$messages);
+	my @svg = map { "$dir/out/$_.svg" }
+	  qw(many-indexes-planning partition-planning-throughput);
+	is($messages, '', 'nothing to say with gnuplot');
+	is_deeply(
+		\@written,
+		[ "$dir/out/report.md", "$dir/out/index.html", @svg ],
+		'files with gnuplot');
+
+	my %first = map { $_ => read_file($_) } @written;
+	write_report(\@results, \$messages);
+	is_deeply({ map { $_ => read_file($_) } @written },
+		\%first, 'a second report is the same, byte for byte');
+
+	my $with = $first{"$dir/out/report.md"};
+	is_deeply(
+		[ $with =~ /^!\[.*\]\((\S+)\)$/mg ],
+		[ map { m{([^/]+)$} } @svg ],
+		'report.md shows the plots');
+	foreach my $svg (@first{@svg})
+	{
+		my %defined = map { $_ => 1 } $svg =~ /\bid=['"]([^'"]+)['"]/g;
+		my @lost = grep { !$defined{$_} } $svg =~ /href=['"]#([^'"]+)['"]/g;
+		is("@lost", '', 'SVG: all references have a target');
+		ok(index($first{"$dir/out/index.html"}, $svg) > 0,
+			'SVG is in the page');
+		unlike(
+			$svg,
+			qr/gnuplot \d|\Q$dir\E|pgseries-plot/i,
+			'SVG: no version, no path');
+	}
+	my $single = $first{ $svg[0] };
+	like(
+		$single,
+		qr/<title>It&#39;s \xc2\xb5 &lt;b&gt; &amp; c<\/title>/,
+		'SVG: title, for those who cannot see it');
+	like($single, qr/<text>\Q$_\E<\/text>/, "SVG: text $_")
+	  foreach 'base', 'patched', 'indexes on the table',
+	  'instructions per plan', '60', '100 k', "It's \xc2\xb5 &lt;b> &amp; c";
+	my $lines = $first{ $svg[1] };
+	like($lines, qr/<text>\Q$_\E<\/text>/, "SVG: text $_")
+	  foreach 'select, base', 'update, patched', 'plain table', '64',
+	  'transactions per second';
+
+	my @ids = $first{"$dir/out/index.html"} =~ /\bid=['"]([^'"]+)['"]/g;
+	my %ids = map { $_ => 1 } @ids;
+	is(scalar @ids, scalar keys %ids, 'no id occurs twice in the page');
+
+	# Every plot file of the repository works.
+	my @plots = glob "$benchmarks/*/*.plot";
+	cmp_ok(scalar @plots, '>', 0, 'there are plot files');
+	foreach my $plot (@plots)
+	{
+		my ($bench, $file) = $plot =~ m{([^/]+)/([^/]+)$};
+		my $result = result(
+			'partition-planning',
+			sub {
+				$_[0]{bench} = $bench;
+				$_[0]{plots}[0]{file} = $file;
+			});
+		my @files = write_report([$result], \$messages);
+		is(scalar @files, 3, "$bench/$file makes a plot");
+	}
+
+	my $absent = result('partition-planning',
+		sub { $_[0]{plots}[0]{file} = 'absent.plot' });
+	raises(
+		sub { write_report([$absent], \$messages) },
+		qr{/partition-planning/absent\.plot, named in .*partition-planning\.json, is missing; restore it},
+		'missing plot file');
+
+	mkdir "$dir/b";
+	mkdir "$dir/b/partition-planning";
+	write_file("$dir/b/partition-planning/throughput.plot",
+		"plot no_such_function(x)\n");
+	local $options{benchmarks} = "$dir/b";
+	raises(
+		sub { write_report([ $results[1] ], \$messages) },
+		qr/undefined function: no_such_function.*gnuplot failed on .*throughput\.plot \(exit status 1\); correct the plot file/s,
+		'gnuplot fails');
+}
+
+# A measure with one case only
+my $one = result(
+	'many-indexes',
+	sub {
+		splice @{ $_[0]{series} }, 1;
+		$_[0]{readme} = [];
+	});
+{
+	local $ENV{PATH} = "$dir";
+	write_report([$one], \$messages);
+}
+like(
+	read_file("$dir/out/report.md"),
+	qr/  Case: indexes 1, populated 1\.\n\n\| Case \|.*\n.*\n\| as above \| 61,900 \|/,
+	'one case');
+
+# More than one series or machine
+my $other = result(
+	'many-indexes',
+	sub {
+		$_[0]{patched} = 'ffff456789abcdef';
+		$_[0]{machine}{cpu} = 'Model 2';
+	});
+{
+	local $ENV{PATH} = "$dir";
+	write_report([ $other, $results[1] ], \$messages);
+}
+my $mixed = read_file("$dir/out/report.md");
+like($mixed, qr/not all of the same series/, 'results of two series');
+like(
+	$mixed,
+	qr/^\| Fact \| many-indexes \| partition-planning \|\n.*\n\| cpu \| Model 2 \| Model \\<1\\> \|/m,
+	'results of two machines');
+unlike($report, qr/not all of the same series/, 'results of one series');
+
+# What is refused
+my $again = qr/; (?:correct the benchmark and )?run the benchmark again/;
+write_file("$dir/bad.json", '{ "format": 1, ');
+raises(
+	sub { PgSeries::Report::read_result("$dir/bad.json") },
+	qr/bad\.json is not valid JSON: .*; correct or remove/,
+	'malformed JSON');
+write_file("$dir/bad.json", '[]');
+raises(
+	sub { PgSeries::Report::read_result("$dir/bad.json") },
+	qr/bad\.json is not a benchmark result.*; remove it/,
+	'other JSON');
+raises(
+	sub { PgSeries::Report::read_result("$dir/none.json") },
+	qr/cannot read .*none\.json: .*; check that it exists/,
+	'no file');
+my @broken = (
+	[ sub { delete $_[0]{format} }, qr/no "format"; remove it/ ],
+	[
+		sub { $_[0]{format} = 2 },
+		qr/many-indexes\.json has format 2, but only 1 can be read; use the/
+	],
+	[ sub { delete $_[0]{date} }, qr/\.json: "date" is missing$again/ ],
+	[ sub { $_[0]{title} = '' }, qr/"title" is missing$again/ ],
+	[
+		sub { $_[0]{bench} = '../x' },
+		qr/"bench" is not a name: \.\.\/x$again/
+	],
+	[
+		sub { $_[0]{series} = {} },
+		qr/"series" is not a list of objects$again/
+	],
+	[ sub { delete $_[0]{series} }, qr/"series" is not a list/ ],
+	[ sub { $_[0]{plots} = ['x'] }, qr/"plots" is not a list of objects/ ],
+	[ sub { $_[0]{machine} = 'x' }, qr/"machine" is not an object$again/ ],
+	[
+		sub { delete $_[0]{plots}[0]{x} },
+		qr/"plots" has an entry without "x"$again/
+	],
+	[
+		sub { $_[0]{plots}[0]{file} = '../x.plot' },
+		qr/not the name of a plot file: \.\.\/x\.plot$again/
+	],
+	[
+		sub { delete $_[0]{readme}[0]{patch} },
+		qr/"readme" has an entry without "patch"$again/
+	],
+	[
+		sub { delete $_[0]{series}[1]{unit} },
+		qr/\.json: series 2 \(plan-instructions\): "unit" is missing$again/
+	],
+	[
+		sub { delete $_[0]{series}[0]{measure} },
+		qr/series 1 \(\?\): "measure" is missing/
+	],
+	[ sub { $_[0]{series}[0]{case} = [] }, qr/"case" is not an object/ ],
+	[
+		sub { $_[0]{series}[0]{better} = 'more' },
+		qr/"better" must be "lower" or "higher"/
+	],
+	[
+		sub { $_[0]{series}[0]{method} = 'guess' },
+		qr/"method" must be "instructions" or "time"/
+	],
+	(   map {
+			my $value = $_;
+			[
+				sub { $_[0]{series}[0]{base} = $value },
+				qr/"base" must be a list of positive numbers/
+			]
+		} undef,
+		[],
+		[0],
+		[-1],
+		['x'],
+		[undef],
+		[ [1] ],
+		5),
+	[
+		sub { $_[0]{series}[1]{ratio} = 0.6 },
+		qr/series 2 .*: "ratio" is 0\.6, but the raw runs give 0\.517/
+	]);
+foreach my $broken (@broken)
+{
+	my ($change, $want) = @$broken;
+	raises(sub { result('many-indexes', $change) }, $want, "refused: $want");
+}
+@broken = (
+	[ sub { $_[0]{pairs} = [] }, qr/"pairs" must be a list of pairs/ ],
+	[ sub { delete $_[0]{pairs} }, qr/"pairs" must be a list of pairs/ ],
+	[
+		sub { $_[0]{pairs} = [ [ 1, 2 ] ] },
+		qr/"pairs" must be .*, named base and patched/
+	],
+	[ sub { delete $_[0]{pairs}[3]{patched} }, qr/"pairs" must be a list/ ],
+	[
+		sub { $_[0]{aa}[2]{second} = 0 },
+		qr/"aa" must be .*, named first and second/
+	]);
+foreach my $broken (@broken)
+{
+	my ($change, $want) = @$broken;
+	raises(
+		sub {
+			result('partition-planning', sub { $change->($_[0]{series}[0]) });
+		},
+		$want,
+		"refused: $want");
+}
+
+my $stray =
+  result('many-indexes', sub { $_[0]{readme}[0]{patch} = '0009-gone.patch' });
+raises(
+	sub { PgSeries::Report::update_readme($readme, [$stray], \@patches) },
+	qr/many-indexes\.json gives a figure to 0009-gone\.patch, which is not in the series; correct/,
+	'figure for an unknown patch');
+foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
+{
+	my ($count, $wanted) = @$case;
+	my $vague =
+	  result('many-indexes', sub { $_[0]{readme}[0]{case} = $wanted });
+	raises(
+		sub { PgSeries::Report::update_readme($readme, [$vague], \@patches) },
+		qr/"readme" of 0002-lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
+		"$count figures for a line of the README");
+}
+raises(
+	sub { write_report([], \$messages) },
+	qr/there are no benchmark results; run a benchmark first/,
+	'no results');
+raises(
+	sub { write_report([ @results, $results[0] ], \$messages) },
+	qr/many-indexes\.json are both results of many-indexes; give only one/,
+	'two results of a benchmark');
+
+done_testing();

@@ -1,0 +1,201 @@
+# Patches as files and as commits: apply, export, round trip, conflicts, and
+# interrupts at any moment.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Fixture qw(append slurp spew);
+use Test::More;
+use Time::HiRes qw(time);
+
+my $f = Fixture->new;
+my $dir = $f->dir;
+my $tree = "$dir/work/tree";
+my ($status, $out, $err);
+
+# One line with a remedy, and nothing else but detail before it.
+sub refuses
+{
+	my ($code, $like, $what) = @_;
+	is($status, $code, "$what: exit status $code") or diag("$out$err");
+	my ($last) = (split /\n/, $err)[-1];
+	like($last, qr/^pgseries: .*$like.*; \S/,
+		"$what: one line with a remedy");
+	return;
+}
+
+# Apply.
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'apply') or diag($err);
+like(slurp("$tree/README"), qr/^three\n(.*\n)*twenty\n/m, 'both are applied');
+is( slurp("$tree/hidden"),
+	"tracked, though ignored\n",
+	'a tracked file that .gitignore hides is imported');
+($status) = $f->pgseries('apply', 1);
+is($status, 0, 'apply 1');
+unlike(slurp("$tree/README"), qr/twenty/, 'only the first patch is applied');
+($status, $out, $err) = $f->pgseries('apply', 7);
+refuses(2, 'no patch 7', 'unknown patch number');
+($status, $out, $err) = $f->pgseries('apply', 'x');
+refuses(2, 'no patch x', 'a number that is none');
+my $commit = $f->git('rev-parse', 'series');
+$f->pgseries('apply');
+$f->pgseries('apply', 1);
+is($f->git('rev-parse', 'series'),
+	$commit, 'the same patches give the same commit');
+
+# Export.
+$f->pgseries('apply');
+($status, $out) = $f->pgseries('export', '--dry-run');
+is($status, 0, 'export --dry-run finds nothing') or diag($out);
+($status, $out) = $f->pgseries('check', '--round-trip');
+is($status, 0, 'round trip') or diag($out);
+
+spew("$tree/README", map { "line $_\n" } 1 .. 31);
+($status, $out, $err) = $f->pgseries('apply');
+refuses(2, 'uncommitted changes', 'apply on a dirty worktree');
+($status, $out, $err) = $f->pgseries('export');
+refuses(2, 'uncommitted changes', 'export of a dirty worktree');
+like(slurp("$tree/README"), qr/line 31/, 'the change is still there');
+$f->git(qw(checkout README));
+
+append("$tree/src/a.c", "int b = 2;\n");
+$f->git(qw(commit -qam), 'Add a variable');
+($status, $out, $err) = $f->pgseries('apply');
+refuses(2, 'not in patches', 'apply over a commit that is not exported');
+($status, $out, $err) = $f->pgseries('export', '--dry-run');
+is($status, 1, 'export --dry-run: exit status 1 for a difference');
+is($out, "new: 0003-Add-a-variable.patch\n", 'and names it');
+ok(!-e "$dir/patches/0003-Add-a-variable.patch", 'and writes nothing');
+my $first = slurp("$dir/patches/0001-Change-line-3.patch");
+($status, $out, $err) = $f->pgseries('export', '--topic=three');
+is($status, 0, 'export') or diag($err);
+is(slurp("$dir/patches/series"), <<'EOT', 'series: comments and groups stay');
+# a comment that stays
+
+# topic: one
+0001-Change-line-3.patch
+
+# topic: two
+0002-Change-line-20.patch
+
+# topic: three
+0003-Add-a-variable.patch
+EOT
+like(
+	slurp("$dir/patches/0003-Add-a-variable.patch"),
+	qr/\AFrom 0{40} .*\nFrom: A <a\@b>\n.*\nSubject: \[PATCH\] Add a variable\n/,
+	'form of an exported patch');
+is(slurp("$dir/patches/0001-Change-line-3.patch"),
+	$first, 'a patch that did not change is left as it is');
+($status) = $f->pgseries('check', '--round-trip');
+is($status, 0, 'round trip after export');
+($status) = $f->pgseries('apply');
+is($status, 0, 'apply after export');
+
+# Only offsets change in the second patch when the first one adds a line.
+my $second = slurp("$dir/patches/0002-Change-line-20.patch");
+$f->git(qw(reset -q --hard upstream));
+spew("$tree/README",
+	map { $_ == 3 ? "three\nthree and a half\n" : "line $_\n" } 1 .. 30);
+$f->git(qw(commit -qam), 'Change line 3', '-m', 'The body of the message.');
+my $text = slurp("$tree/README");
+$text =~ s/line 20/twenty/;
+spew("$tree/README", $text);
+$f->git(
+	qw(commit -qam), 'Change line 20',
+	'-m', 'The body of the message.',
+	'--date', '2026-01-01T00:00:00Z');
+($status, $out) = $f->pgseries('export');
+is( $out,
+	"changed: 0001-Change-line-3.patch\nremoved: 0003-Add-a-variable.patch\n",
+	'export names what changed and what is gone');
+is(slurp("$dir/patches/0002-Change-line-20.patch"),
+	$second, 'a patch of which only offsets changed is left as it is');
+ok(!-e "$dir/patches/0003-Add-a-variable.patch", 'the removed one is gone');
+($status) = $f->pgseries('check', '--round-trip');
+is($status, 0, 'round trip with offsets');
+
+# A patch that does not apply.
+my $good = slurp("$dir/patches/0002-Change-line-20.patch");
+(my $bad = $good) =~ s/^-line 20$/-line twenty-one/m;
+spew("$dir/patches/0002-Change-line-20.patch", $bad);
+($status, $out, $err) = $f->pgseries('apply');
+refuses(
+	3,
+	'0002-Change-line-20.patch does not apply',
+	'a patch that does not apply');
+like($err, qr/README:17: this hunk is rejected/, 'file and line are named');
+like($err, qr/-line twenty-one\n\s+\+twenty/, 'the hunk is shown');
+is($f->git(qw(status --porcelain)), '', 'the worktree is left alone');
+($status, $out, $err) = $f->pgseries('apply', 1);
+is($status, 0, 'the patches before it still apply') or diag($err);
+spew("$dir/patches/0002-Change-line-20.patch", $good);
+($status) = $f->pgseries('apply');
+is($status, 0, 'and the mended one does');
+
+# --resolve leaves the conflict to the person.
+($bad = $good) =~ s/^-line 20$/-line 2o/m;
+spew("$dir/patches/0002-Change-line-20.patch", $bad);
+($status, $out, $err) = $f->pgseries('apply', '--resolve');
+refuses(3, 'git am has stopped', 'apply --resolve');
+($status, $out, $err) = $f->pgseries('apply');
+refuses(2, 'in progress', 'apply while git am is in progress');
+$f->git(qw(am --abort));
+spew("$dir/patches/0002-Change-line-20.patch", $good);
+
+# The list.
+append("$dir/patches/series", "0009-none.patch\n");
+($status, $out, $err) = $f->pgseries('status');
+refuses(2, 'series:\d+: no such patch: 0009-none.patch', 'unknown patch');
+spew("$dir/patches/series", "0001-Change-line-3.patch\n" x 2);
+($status, $out, $err) = $f->pgseries('status');
+refuses(2, 'listed twice', 'a patch listed twice');
+
+# An interrupt at any moment: exit status 130, no work lost, next run clean.
+my $g = Fixture->new;
+my $start = time;
+$g->pgseries('apply');
+my $whole = time - $start;
+my $interrupted = 0;
+for my $try (0 .. 19)
+{
+	my $h = Fixture->new;
+	my $later = $try >= 10;
+	if ($later)
+	{
+		# As above, but with the repository already made.
+		$h->pgseries('apply', 1);
+	}
+	$h->{interrupt_after} =
+	  0.05 + $whole * ($later ? 0.5 : 1) * ($try % 10) / 10;
+	my ($s, $o, $e) = $h->pgseries('apply');
+	$h->{interrupt_after} = 0;
+	if ($s == 130)
+	{
+		$interrupted++;
+		like(
+			$e,
+			qr/^pgseries: interrupted by SIGINT; .*same command/m,
+			"try $try: says so");
+	}
+	else { is($s, $s == 258 ? 258 : 0, "try $try: ended before"); }
+	($s, $o, $e) = $h->pgseries('apply');
+	is($s, 0, "try $try: next run is clean") or diag($e);
+	like(slurp($h->dir . '/work/tree/README'),
+		qr/^three\n(.*\n)*twenty\n/m, "try $try: and complete");
+	my @left = grep { !/\/(tree|scratch|upstream|lock|home)$/ }
+	  glob($h->dir . '/work/*');
+	is("@left", '', "try $try: nothing is left behind");
+}
+cmp_ok($interrupted, '>', 3, 'several tries were interrupted');
+
+# Submit and compare versions.
+spew("$dir/patches/series",
+	"# topic: one\n0001-Change-line-3.patch\n# topic: two\n0002-Change-line-20.patch\n"
+);
+
+done_testing();

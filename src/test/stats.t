@@ -1,0 +1,237 @@
+# PgSeries::Stats against values computed with scipy 1.17.1 and numpy 2.4.6 by
+# src/test/data/stats-golden.py, and its rules and errors.
+
+use strict;
+use warnings FATAL => 'all';
+
+use FindBin;
+use JSON::PP;
+use PgSeries::Stats qw(median quantile median_interval bootstrap_interval
+  signed_rank paired_ratio shuffle verdict);
+use Test::More;
+
+my $file = "$FindBin::RealBin/data/stats-golden.json";
+open(my $fh, '<', $file) or die "$file: $!";
+my $golden = JSON::PP->new->decode(join '', <$fh>);
+close $fh;
+
+# Equal but for rounding
+sub near
+{
+	my ($got, $want) = @_;
+	return defined $got
+	  && abs($got - $want) <= 1e-12 + 1e-11 * abs($want);
+}
+
+sub check
+{
+	my ($name, $cases, $run) = @_;
+	my @bad = grep { !$run->($_) } @$cases;
+
+	cmp_ok(scalar @$cases, '>', 0, "$name: there are golden values");
+	is(JSON::PP->new->canonical->encode(\@bad),
+		'[]', "$name agrees in all cases");
+	return;
+}
+
+check('quantile', $golden->{quantile},
+	sub { near(quantile($_[0]{x}, $_[0]{p}), $_[0]{value}) });
+check(
+	'median',
+	[ grep { $_->{p} == 0.5 } @{ $golden->{quantile} } ],
+	sub { near(median(@{ $_[0]{x} }), $_[0]{value}) });
+check(
+	'median_interval',
+	$golden->{median_interval},
+	sub {
+		my ($case) = @_;
+		my ($n, $rank) = @{$case}{qw(n rank)};
+		my ($lo, $hi, $actual) =
+		  median_interval([ reverse 1 .. $n ], $case->{conf});
+		return !defined $lo if $rank == 0;
+		return
+			 $lo == $rank
+		  && $hi == $n + 1 - $rank
+		  && near($actual, $case->{actual});
+	});
+check(
+	'signed_rank',
+	$golden->{signed_rank},
+	sub { near(signed_rank($_[0]{d}), $_[0]{p}) });
+check(
+	'shuffle',
+	$golden->{shuffle},
+	sub {
+		my ($case) = @_;
+		my @got = shuffle([ 0 .. $case->{n} - 1 ], $case->{seed});
+		return "@got" eq "@{ $case->{order} }";
+	});
+check(
+	'bootstrap_interval',
+	$golden->{bootstrap_interval},
+	sub {
+		my ($case) = @_;
+		my ($lo, $hi) =
+		  bootstrap_interval($case->{x}, \&median,
+			@{$case}{qw(conf resamples seed)});
+		return near($lo, $case->{lo}) && near($hi, $case->{hi});
+	});
+
+# Limits
+my @six = (5, 1, 4, 6, 2, 3);
+is_deeply([ median_interval([ @six[ 0 .. 4 ] ]) ],
+	[], 'five values have no 95% interval');
+is_deeply(
+	[ median_interval(\@six) ],
+	[ 1, 6, 0.96875 ],
+	'six have: smallest and largest');
+is_deeply(
+	[ median_interval(\@six, 0.96875) ],
+	[ 1, 6, 0.96875 ],
+	'a confidence that is reached exactly');
+is_deeply([ median_interval(\@six, 0.9688) ],
+	[], 'a confidence just out of reach');
+is_deeply(\@six, [ 5, 1, 4, 6, 2, 3 ], 'arguments stay as they are');
+is(signed_rank([ 0, 0, 0 ]), 1, 'signed_rank of zeros only');
+is_deeply([ shuffle([], 1) ], [], 'shuffle of nothing');
+
+# The bootstrap takes values of any kind, and its defaults are documented.
+my @pairs = map { [ $_, 2 * $_ ] } 1 .. 9;
+my $quotient = sub {
+	median(map { $_->[1] } @_) / median(map { $_->[0] } @_);
+};
+is_deeply(
+	[ bootstrap_interval(\@pairs, $quotient) ],
+	[ 2, 2 ],
+	'bootstrap of pairs');
+my @skewed = map { 1.3**$_ } 1 .. 12;
+is_deeply(
+	[ bootstrap_interval(\@skewed, \&median) ],
+	[ bootstrap_interval(\@skewed, \&median, 0.95, 2000, 1) ],
+	'bootstrap defaults');
+isnt(
+	join(' ', bootstrap_interval(\@skewed, \&median, 0.95, 50, 1)),
+	join(' ', bootstrap_interval(\@skewed, \&median, 0.95, 50, 2)),
+	'the seed matters');
+
+# paired_ratio
+my $ab = paired_ratio(
+	[
+		[ 10, 20 ], [ 10, 21 ], [ 20, 44 ], [ 10, 19 ], [ 10, 18 ], [ 10, 17 ]
+	]);
+is_deeply(
+	$ab,
+	{
+		ratio => 1.95,
+		lo => 1.7,
+		hi => 2.2,
+		conf => 0.96875,
+		n => 6,
+		p => 0.03125
+	},
+	'paired_ratio');
+$ab = paired_ratio([ [ 4, 2 ], [ 5, 5 ] ]);
+is_deeply(
+	$ab,
+	{
+		ratio => 0.75,
+		lo => undef,
+		hi => undef,
+		conf => undef,
+		n => 2,
+		p => 1
+	},
+	'too few pairs for an interval');
+$ab = paired_ratio([ map { [ 100, $_ ] } 1 .. 5 ], 0.9);
+is_deeply(
+	[ @{$ab}{qw(lo hi conf)} ],
+	[ 0.01, 0.05, 0.9375 ],
+	'a lower confidence');
+
+# verdict: every rule, and both sides of its limits.  Columns: ratio, interval,
+# A/A interval, verdict where lower is better.
+my @rules = (
+	[ 0.80, 0.75, 0.85, 0.99, 1.01, 'better', 'clear' ],
+	[ 1.25, 1.20, 1.30, 0.99, 1.01, 'worse', 'clear' ],
+	[ 0.99, 0.985, 0.995, 0.999, 1.001, 'better', 'small but clear' ],
+	[ 0.80, 0.75, 0.85, 0.70, 1.01, 'inconclusive', 'within the noise' ],
+	[ 0.80, 0.75, 0.85, 0.99, 1.30, 'inconclusive', 'noise on one side' ],
+	[ 0.90, 0.80, 0.95, 0.88, 1.02, 'inconclusive', 'ratio in the noise' ],
+	[ 0.87, 0.80, 0.95, 0.88, 1.02, 'better', 'ratio outside the noise' ],
+	[ 1.12, 1.05, 1.20, 0.88, 1.02, 'inconclusive', 'the other side, in' ],
+	[ 1.14, 1.05, 1.20, 0.88, 1.02, 'worse', 'the other side, outside' ],
+	[ 0.99, 0.985, 0.995, 0.98, 1.01, 'no difference', 'small, in noise' ],
+	[ 1.00, 0.980, 1.020, 0.99, 1.01, 'no difference', 'just within 2%' ],
+	[ 1.00, 0.979, 1.010, 0.99, 1.01, 'inconclusive', 'too wide below' ],
+	[ 1.00, 0.990, 1.021, 0.99, 1.01, 'inconclusive', 'too wide above' ],
+	[ 1.20, 1.000, 1.400, 0.99, 1.01, 'inconclusive', 'touches 1' ],
+	[ 0.80, 0.600, 1.000, 0.99, 1.01, 'inconclusive', 'touches 1 below' ],
+	[ 0.80, undef, undef, 0.99, 1.01, 'inconclusive', 'too few pairs' ],
+	[ 0.80, 0.75, 0.85, undef, undef, 'inconclusive', 'too few A/A pairs' ]);
+my %mirror = (better => 'worse', worse => 'better');
+foreach my $rule (@rules)
+{
+	my ($ratio, $lo, $hi, $aa_lo, $aa_hi, $want, $name) = @$rule;
+	my @args = (
+		{ ratio => $ratio, lo => $lo, hi => $hi },
+		{ ratio => 1, lo => $aa_lo, hi => $aa_hi });
+	is(verdict(@args, better => 'lower'), $want, "verdict: $name");
+	is( verdict(@args, better => 'higher'),
+		$mirror{$want} || $want,
+		"verdict: $name, higher is better");
+}
+is( verdict({ ratio => 0.5, lo => 0.4, hi => 0.6 }, undef, better => 'lower'),
+	'inconclusive',
+	'verdict: no A/A pairs');
+
+# Errors
+sub raises
+{
+	my ($run, $want, $name) = @_;
+	my $lived = eval { my @ignored = $run->(); 1 };
+	like($lived ? 'nothing raised' : $@, $want, "error: $name");
+	return;
+}
+
+raises(sub { median() }, qr/^median: no values at /, 'empty median');
+raises(sub { median(1, 'x') }, qr/^median: not a number: x at /, 'text');
+raises(sub { median(1, undef) }, qr/^median: not a number: undef/, 'undef');
+raises(sub { median(9**9**9) }, qr/^median: not a number: inf/i, 'infinity');
+raises(sub { median(-sin(9**9**9)) },
+	qr/^median: not a number: -?nan/i, 'NaN');
+raises(sub { quantile([], 0.5) }, qr/^quantile: no values/, 'empty quantile');
+raises(
+	sub { quantile([1], $_) },
+	qr/share must lie between 0 and 1/,
+	"share $_") foreach -0.1, 1.1, 'half';
+raises(
+	sub { median_interval([1], $_) },
+	qr/^median_interval: confidence must lie between 0 and 1: \Q$_\E at /,
+	"confidence $_") foreach 0, 1, 'high';
+raises(
+	sub {
+		bootstrap_interval([], sub { 1 });
+	},
+	qr/^bootstrap_interval: no values/,
+	'empty bootstrap');
+raises(
+	sub { bootstrap_interval([1], \&median, 0.95, 0) },
+	qr/resamples must be a positive integer/,
+	'no resamples');
+raises(
+	sub { shuffle([1], $_) },
+	qr/^shuffle: seed must be an integer from 0 to 4294967295/,
+	"seed $_") foreach -1, 1.5, 4294967296;
+raises(sub { signed_rank([]) }, qr/^signed_rank: no values/,
+	'no differences');
+raises(
+	sub { paired_ratio([$_]) },
+	qr/^paired_ratio: a pair needs two positive numbers/,
+	"pair of @$_") foreach [ 0, 1 ], [ 1, 0 ], [ 1, -1 ], [1], [ 1, 1, 1 ];
+raises(sub { paired_ratio([]) }, qr/no values/, 'no pairs');
+raises(
+	sub { verdict({}, {}, better => $_) },
+	qr/^verdict: better must be 'lower' or 'higher'/,
+	'direction ' . (defined $_ ? $_ : 'undef')) foreach undef, 'fewer';
+
+done_testing();
