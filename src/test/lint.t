@@ -329,7 +329,7 @@ sub snapshot
 	return \%files;
 }
 
-make_path($upstream, $top);
+make_path($top);
 put($temp,
 	{
 		pg_bsd_indent => "#!/bin/sh\n",
@@ -338,7 +338,8 @@ put($temp,
 	});
 chmod 0755, map { "$temp/$_" } qw(pg_bsd_indent perltidy old_perltidy)
   or die "chmod: $!";
-git($upstream, qw(init -q --bare));
+git($temp, qw(init -q --bare), $upstream);
+put($upstream, { 'info/attributes' => $base{'.gitattributes'} });
 commit('refs/heads/upstream', undef,
 	{ message => 'Upstream', files => \%base });
 git($top, qw(init -q));
@@ -661,7 +662,7 @@ my @cases = (
 			'whitespace', $first, qr/^\+ \tint b/,
 			qr/bar\.c:22: space before/
 		],
-		[ 'whitespace', $first, 47, qr/bar\.c:23: blank line at the end/ ],
+		[ 'whitespace', $first, 77, qr/bar\.c:23: blank line at the end/ ],
 	],
 
 	# docs
@@ -669,8 +670,8 @@ my @cases = (
 		'a tab and a no-break space in SGML',
 		in_file(
 			1, 'doc/src/sgml/config.sgml', sub { s/\z/ a\tb\n\xc2\xa0\n/ }),
-		[ 'docs', $first, qr/^\+ a\tb/, qr/config\.sgml:2: tab/ ],
-		[ 'docs', $first, qr/^\+\xc2\xa0/, qr/config\.sgml:3: no-break/ ],
+		[ 'docs', $first, qr/^\+ a\tb/, qr/config\.sgml:3: tab/ ],
+		[ 'docs', $first, qr/^\+\xc2\xa0/, qr/config\.sgml:4: no-break/ ],
 	],
 
 	# cpp-comment

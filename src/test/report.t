@@ -3,7 +3,9 @@
 use strict;
 use warnings FATAL => 'all';
 
-use Cwd qw(abs_path);
+use Cwd            qw(abs_path);
+use File::Basename qw(dirname);
+use File::Path     qw(make_path remove_tree);
 use File::Temp;
 use FindBin;
 use JSON::PP;
@@ -285,6 +287,11 @@ is( PgSeries::Report::plot_data(
 		{ %{ $results[1]{plots}[0] }, where => { protocol => 'simple' } }),
 	'',
 	'plot data: nothing measured');
+is( PgSeries::Report::plot_data(
+		$results[1],
+		{ %{ $results[1]{plots}[0] }, where => { partitions => 64 } }),
+	'',
+	'plot data: one value makes no plot');
 raises(
 	sub {
 		PgSeries::Report::plot_data($results[1],
@@ -294,22 +301,34 @@ raises(
 	'plot with two figures at a place');
 
 # The report without gnuplot, and the README
-my %options = (
-	out => "$dir/out",
-	benchmarks => $benchmarks,
-	patches_dir => "$dir/patches");
 
-# Writes the report; the second argument gets what it says on standard error.
+# The plot files in a place from where the links in the report are always the
+# same
+our $plots = "$dir/benchmarks";
+foreach my $file (glob "$benchmarks/style.gp $benchmarks/*/*.plot")
+{
+	my $copy = $plots . substr($file, length $benchmarks);
+	make_path(dirname($copy));
+	write_file($copy, read_file($file));
+}
+
+# Writes the report into an empty directory.  The second argument gets what it
+# says on standard error, the third the names of the files.
 sub write_report
 {
-	my ($results, $messages) = @_;
-	my @files;
+	my ($results, $messages, $files) = @_;
+	my $text;
 
+	remove_tree("$dir/out");
 	open(my $saved, '>&', \*STDERR) or die "standard error: $!";
 	open(STDERR, '>', "$dir/messages") or die "$dir/messages: $!";
 	my $lived = eval {
-		@files =
-		  PgSeries::Report::write_report($results, \@patches, %options);
+		$text = PgSeries::Report::write_report(
+			results => $results,
+			patches => \@patches,
+			output => "$dir/out",
+			plots => $plots,
+			source => "$dir");
 		1;
 	};
 	my $error = $@;
@@ -317,23 +336,38 @@ sub write_report
 	close $saved;
 	$$messages = read_file("$dir/messages");
 	die $error unless $lived;
-	return @files;
+	@$files = map { m{([^/]+)$} } glob "$dir/out/*";
+	return $text;
 }
 
-my ($messages, @written);
+my ($messages, $summary, @written);
 {
 	local $ENV{PATH} = "$dir";
-	@written = write_report(\@results, \$messages);
+	$summary = write_report(\@results, \$messages, \@written);
 }
-is_deeply(
-	\@written,
-	[ "$dir/out/report.md", "$dir/out/index.html" ],
-	'files without gnuplot');
+is_deeply(\@written, [ 'index.html', 'report.md' ], 'files without gnuplot');
 is($messages =~ tr/\n//, 1, 'one line about it');
 like(
 	$messages,
 	qr/gnuplot is missing; install it \(Debian: gnuplot-nox\)/,
 	'it names the remedy');
+is($summary, <<"SUMMARY", 'summary');
+PostgreSQL 18.6 (base) against the same with the patches.  11 figures: 4 better, 2 no difference, 3 inconclusive, 1 worse, 1 failed.
+Worse than base, or failed:
+- partition-planning, point query by key (partitions 0, protocol prepared, script update): 0.929 times base, worse
+- partition-planning, point query by key (partitions 4096, protocol prepared, script update): failed: out of shared memory
+
+                                               base  patched  patched / base
+Add tests of planning: not measured
+Get height | only when needed
+  plan, 60 indexes (instructions per plan)  600,000  115,000  0.192, better
+Expand live partitions only
+  select, 64 partitions (tps)                10,100   12,100  1.194 [1.189, 1.199], better
+  update, 64 partitions (tps)                 6,060    6,970  1.150, too few pairs, inconclusive
+  update, 4096 partitions (tps)                               failed: out of shared memory
+
+report: $dir/out/index.html
+SUMMARY
 my $report = read_file("$dir/out/report.md");
 is($report, read_file("$data/report.md"), 'report.md is as expected');
 
@@ -400,36 +434,41 @@ SKIP:
 {
 	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
 
-	@written = write_report(\@results, \$messages);
-	my @svg = map { "$dir/out/$_.svg" }
+	my @svg =
+	  map { "$_.svg" }
 	  qw(many-indexes-planning partition-planning-throughput);
+	write_report(\@results, \$messages, \@written);
 	is($messages, '', 'nothing to say with gnuplot');
 	is_deeply(
 		\@written,
-		[ "$dir/out/report.md", "$dir/out/index.html", @svg ],
+		[ 'index.html', $svg[0], $svg[1], 'report.md' ],
 		'files with gnuplot');
 
-	my %first = map { $_ => read_file($_) } @written;
-	write_report(\@results, \$messages);
-	is_deeply({ map { $_ => read_file($_) } @written },
-		\%first, 'a second report is the same, byte for byte');
+	# The second one is made by a user with own settings for gnuplot.
+	my %first = map { $_ => read_file("$dir/out/$_") } @written;
+	write_file("$dir/.gnuplot", "set xtics font ',30'\nset polar\n");
+	{
+		local $ENV{HOME} = "$dir";
+		write_report(\@results, \$messages, \@written);
+	}
+	my %second = map { $_ => read_file("$dir/out/$_") } @written;
+	is_deeply(\%second, \%first,
+		'a second report is the same, byte for byte');
 
-	my $with = $first{"$dir/out/report.md"};
-	is_deeply(
-		[ $with =~ /^!\[.*\]\((\S+)\)$/mg ],
-		[ map { m{([^/]+)$} } @svg ],
-		'report.md shows the plots');
+	my @shown = $first{'report.md'} =~ /^!\[.*\]\((\S+)\)$/mg;
+	is_deeply(\@shown, \@svg, 'report.md shows the plots');
 	foreach my $svg (@first{@svg})
 	{
 		my %defined = map { $_ => 1 } $svg =~ /\bid=['"]([^'"]+)['"]/g;
 		my @lost = grep { !$defined{$_} } $svg =~ /href=['"]#([^'"]+)['"]/g;
 		is("@lost", '', 'SVG: all references have a target');
-		ok(index($first{"$dir/out/index.html"}, $svg) > 0,
-			'SVG is in the page');
+		cmp_ok(index($first{'index.html'}, $svg),
+			'>', 0, 'SVG is in the page');
 		unlike(
 			$svg,
 			qr/gnuplot \d|\Q$dir\E|pgseries-plot/i,
 			'SVG: no version, no path');
+		unlike($svg, qr/[ \t]$/m, 'SVG: no blanks at line ends');
 	}
 	my $single = $first{ $svg[0] };
 	like(
@@ -444,7 +483,7 @@ SKIP:
 	  foreach 'select, base', 'update, patched', 'plain table', '64',
 	  'transactions per second';
 
-	my @ids = $first{"$dir/out/index.html"} =~ /\bid=['"]([^'"]+)['"]/g;
+	my @ids = $first{'index.html'} =~ /\bid=['"]([^'"]+)['"]/g;
 	my %ids = map { $_ => 1 } @ids;
 	is(scalar @ids, scalar keys %ids, 'no id occurs twice in the page');
 
@@ -460,9 +499,17 @@ SKIP:
 				$_[0]{bench} = $bench;
 				$_[0]{plots}[0]{file} = $file;
 			});
-		my @files = write_report([$result], \$messages);
+		write_report([$result], \$messages, \my @files);
 		is(scalar @files, 3, "$bench/$file makes a plot");
 	}
+
+	my $two = result('partition-planning',
+		sub { push @{ $_[0]{plots} }, $_[0]{plots}[0] });
+	write_report([$two], \$messages, \@written);
+	is_deeply(
+		[ @written[ 1, 2 ] ],
+		[ map { "partition-planning-throughput$_.svg" } '-2', '' ],
+		'a plot file may be used twice');
 
 	my $absent = result('partition-planning',
 		sub { $_[0]{plots}[0]{file} = 'absent.plot' });
@@ -475,7 +522,7 @@ SKIP:
 	mkdir "$dir/b/partition-planning";
 	write_file("$dir/b/partition-planning/throughput.plot",
 		"plot no_such_function(x)\n");
-	local $options{benchmarks} = "$dir/b";
+	local $plots = "$dir/b";
 	raises(
 		sub { write_report([ $results[1] ], \$messages) },
 		qr/undefined function: no_such_function.*gnuplot failed on .*throughput\.plot \(exit status 1\); correct the plot file/s,
@@ -487,6 +534,8 @@ my $one = result(
 	'many-indexes',
 	sub {
 		splice @{ $_[0]{series} }, 1;
+		$_[0]{series}[0]{base} = [61900];
+		$_[0]{series}[0]{patched} = [2900];
 		$_[0]{readme} = [];
 	});
 {
@@ -495,8 +544,8 @@ my $one = result(
 }
 like(
 	read_file("$dir/out/report.md"),
-	qr/  Case: indexes 1, populated 1\.\n\n\| Case \|.*\n.*\n\| as above \| 61,900 \|/,
-	'one case');
+	qr/  Case: indexes 1, populated 1\.\n\n\| Case \|.*\n.*\n\| as above \| 61,900 \| 2,900 \| 0\.0468 \| one run \| 1 \| better \|/,
+	'one case, one run, a small ratio');
 
 # More than one series or machine
 my $other = result(
@@ -643,6 +692,37 @@ foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
 		qr/"readme" of 0002-lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
 		"$count figures for a line of the README");
 }
+my $partial = result('many-indexes', sub { splice @{ $_[0]{series} }, 2 });
+$summary = write_report([$partial], \$messages);
+like(
+	$summary,
+	qr/^  plan, 60 indexes +not measured$/m,
+	'the report may lack a figure of the README');
+like(
+	read_file("$dir/out/report.md"),
+	qr/^\| \[0002-lazy.patch\].* \| plan, 60 indexes \|  \|  \| not measured \|$/m,
+	'and says so');
+raises(
+	sub { PgSeries::Report::text_table([$partial], \@patches) },
+	qr/0 figures are/,
+	'a letter may not');
+my $unread = $json->decode($json->encode($good{'many-indexes'}));
+like(write_report([$unread], \$messages),
+	qr/4 figures/, 'a result that was read elsewhere');
+like(
+	read_file("$dir/out/report.md"),
+	qr/\(\.\.\/many-indexes\.json\)/,
+	'its raw runs are in the source');
+delete $unread->{file};
+$unread->{series}[0]{base} = [];
+raises(
+	sub { write_report([$unread], \$messages) },
+	qr/\/many-indexes\.json: series 1 .*"base" must be a list/,
+	'it is checked, too');
+raises(
+	sub { PgSeries::Report::text_table([ [] ], \@patches) },
+	qr/result\.json is not a benchmark result/,
+	'anything else as result');
 raises(
 	sub { write_report([], \$messages) },
 	qr/there are no benchmark results; run a benchmark first/,

@@ -44,6 +44,7 @@ and each measure has
 
   name, label, unit, better
   method      "instructions" or "time"
+  statement   :NAME stands for the case's value
   kind        "plan": plan C<statement>; "execute": execute it with
               C<parameters> (both by loops in the backend, contrib/pgseries_bench);
               "pgbench": run C<script>
@@ -58,11 +59,11 @@ and each measure has
 
 =head2 Instructions
 
-A stand-alone backend runs the loop under callgrind with two iteration counts.
-What start-up, setup and shutdown cost is in both totals, so the difference
-divided by the difference of the counts is the cost of one iteration.  It does
-not depend on the machine's load and is the same on every run, so base and
-patched are run side by side.
+A stand-alone backend runs the loop under callgrind, which counts only inside the
+loop's function, with two iteration counts.  What setup costs is in both
+totals, so the difference divided by the difference of the counts is the cost of
+one iteration.  It does not depend on the machine's load and is the same on every
+run, so base and patched are run side by side.
 
 =head2 Time
 
@@ -459,8 +460,11 @@ sub callgrind
 					$set . loop_sql($m, $count) . "\n",
 					database => 'bench',
 					wrapper => [
-						'valgrind', '--tool=callgrind',
-						'--quiet', "--callgrind-out-file=$file"
+						'valgrind',
+						'--tool=callgrind',
+						'--quiet',
+						"--toggle-collect=pgseries_bench_$m->{kind}",
+						"--callgrind-out-file=$file"
 					]);
 			};
 		}
@@ -633,6 +637,7 @@ sub report_command
 	  unless @files;
 	my @results = map { PgSeries::Report::read_result($_) } @files;
 	my @patches = $c->series->summaries;
+
 	if ($o->{readme})
 	{
 		my $file = $config->top . '/README.md';
@@ -653,15 +658,13 @@ sub report_command
 		write_file($file, $new);
 		return $c->say({ changed => 1 }, 'README.md: table updated');
 	}
-	my @files_made = PgSeries::Report::write_report(
-		\@results, \@patches,
-		out => $config->build . '/report',
-		benchmarks => $config->top . '/benchmarks',
-		patches_dir => $config->patches);
-	return $c->say(
-		{ files => \@files_made },
-		PgSeries::Report::text_table(\@results, \@patches)
-		  . "written: $files_made[0], $files_made[1]\n");
+	my $text = PgSeries::Report::write_report(
+		results => \@results,
+		patches => \@patches,
+		plots => $config->top . '/benchmarks',
+		output => $config->build . '/report',
+		source => $from);
+	return $c->say({ results => \@results }, $text);
 }
 
 1;

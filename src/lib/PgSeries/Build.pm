@@ -277,7 +277,7 @@ sub extension
 	my $config = $self->{config};
 	my $from = $config->top . '/contrib/pgseries_bench';
 	my @files = grep { -f && !/\.(o|so|bc)$/ }
-	  glob("$from/* $from/sql/* $from/expected/*");
+	  glob("$from/* $from/{sql,specs,expected}/*");
 	my $want = sha256_hex(join("\0", map { ($_, read_file($_)) } @files),
 		read_file($b->{stamp}));
 	my $stamp = "$b->{dir}/extension.stamp";
@@ -287,7 +287,7 @@ sub extension
 	my $dir = "$b->{dir}/pgseries_bench";
 	remove_tree($dir);
 	make_dir($dir, $config->user);
-	make_dir("$dir/$_", $config->user) for qw(sql expected);
+	make_dir("$dir/$_", $config->user) for qw(sql specs expected);
 	for my $file (@files)
 	{
 		my $to = $dir . substr($file, length $from);

@@ -59,9 +59,10 @@ sub compare
 		$plans{$run} = run_suite($c, $name, $run);
 	}
 	my $count = keys %{ $plans{base} };
-	fail(2, "only $count plans were logged",
-		'see WORK/b/base/log/server-plans.log')
-	  if $count < 1000;
+	fail(
+		2,
+		"only $count plans were logged",
+		'see WORK/b/base/log/server-plans.log') if $count < 1000;
 	my (@differ, $unstable);
 	$unstable = 0;
 	my %all = map { $_ => 1 } map { keys %{ $plans{$_} } } qw(base patched);
@@ -70,7 +71,7 @@ sub compare
 		my ($base, $again, $patched) =
 		  map { defined $plans{$_}{$key} ? $plans{$_}{$key} : '' }
 		  qw(base again patched);
-		if ($base ne $again) { $unstable++; }
+		if    ($base ne $again) { $unstable++; }
 		elsif ($base ne $patched)
 		{
 			push @differ, { at => $key, base => $base, patched => $patched };
@@ -88,13 +89,15 @@ sub compare
 			differ => \@differ
 		},
 		join("\n",
-			map { "differs: " . (split /\n/, $_->{at})[0] } @differ[0 .. ($#differ < 19 ? $#differ : 19)])
+			map { "differs: " . (split /\n/, $_->{at})[0] }
+			  @differ[ 0 .. ($#differ < 19 ? $#differ : 19) ])
 		  . (@differ ? "\n" : '')
 		  . "$count plans compared, $unstable left out that differ between two runs of base, "
 		  . scalar(@differ)
 		  . " differ between base and patched\n");
-	info("pgseries: plans differ: see $file; rerun: src/bin/pgseries check --plans")
-	  if @differ;
+	info(
+		"pgseries: plans differ: see $file; rerun: src/bin/pgseries check --plans"
+	) if @differ;
 	return @differ ? 1 : 0;
 }
 
@@ -106,8 +109,10 @@ sub run_suite
 	my $config = $c->config;
 	my $b = $c->builds->ensure($name);
 	my $base = $c->builds->ensure('base');
-	my $server = PgSeries::Server->new($config, $b,
-		name => 'plans', settings => \%SETTINGS);
+	my $server = PgSeries::Server->new(
+		$config, $b,
+		name => 'plans',
+		settings => \%SETTINGS);
 	unlink $server->log;
 	$server->create;
 	$server->start;
@@ -123,9 +128,12 @@ sub run_suite
 	my $status = run_status(
 		[
 			"$regress/pg_regress",
-			"--bindir=$b->{bin}", "--dlpath=$regress",
-			"--inputdir=$input", "--expecteddir=$input",
-			"--outputdir=$output", '--max-connections=1',
+			"--bindir=$b->{bin}",
+			"--dlpath=$regress",
+			"--inputdir=$input",
+			"--expecteddir=$input",
+			"--outputdir=$output",
+			'--max-connections=1',
 			'--max-concurrent-tests=20',
 			'--schedule=' . "$input/parallel_schedule"
 		],
@@ -134,9 +142,12 @@ sub run_suite
 		log => $log);
 	$server->stop;
 	my $said = read_file($log);
-	fail(2, "the regression suite did not run to its end on $name",
+	fail(
+		2,
+		"the regression suite did not run to its end on $name",
 		"see $log and " . $server->log)
-	  unless $said =~ /^# .*\d+ tests (?:passed|failed)|All \d+ tests passed|^1\.\.\d+/m;
+	  unless $said =~
+	  /^# .*\d+ tests (?:passed|failed)|All \d+ tests passed|^1\.\.\d+/m;
 	return parse_log($server->log);
 }
 
@@ -175,7 +186,7 @@ sub parse_log
 			$test = $app;
 		}
 		elsif ($line =~ s/^\t//) { push @lines, $line if defined $test; }
-		else { $flush->(); $test = undef; }
+		else                     { $flush->(); $test = undef; }
 	}
 	$flush->();
 	return \%plan;

@@ -92,7 +92,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Cwd            qw(abs_path);
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 use File::Spec;
 use File::Temp;
 use List::Util qw(max min);
@@ -861,17 +861,18 @@ sub write_report
 
 	write_file("$out/report.md", _bytes(_markdown(@blocks)));
 	write_file("$out/index.html", _bytes(_page(@blocks)));
-	return
-		_plain(@overview) . "\n"
-	  . _plain_table($patches)
-	  . "\nreport: $out/index.html\n";
+	return join "\n", grep { $_ ne '' } _plain(@overview),
+	  _plain_table($patches), "report: $out/index.html\n";
 }
 
+# Path from one directory to a file, for links.  Both may be reached through
+# symbolic links.
 sub _relative
 {
 	my ($path, $dir) = @_;
-	return File::Spec->abs2rel(File::Spec->rel2abs($path),
-		File::Spec->rel2abs($dir));
+	my $parent = abs_path(dirname($path));
+	$path = "$parent/" . basename($path) if defined $parent;
+	return File::Spec->abs2rel($path, abs_path($dir));
 }
 
 # How many figures there are of each kind, and those that a reader must not

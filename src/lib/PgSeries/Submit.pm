@@ -5,8 +5,7 @@ use warnings FATAL => 'all';
 
 use File::Path qw(remove_tree);
 use PgSeries::Report;
-use PgSeries::Util
-  qw(fail info make_dir on_exit read_file write_file);
+use PgSeries::Util qw(fail info make_dir on_exit read_file write_file);
 
 =pod
 
