@@ -60,10 +60,10 @@ and each measure has
 =head2 Instructions
 
 A stand-alone backend runs the loop under callgrind, which counts only inside the
-loop's function, with two iteration counts.  What setup costs is in both
-totals, so the difference divided by the difference of the counts is the cost of
-one iteration.  It does not depend on the machine's load and is the same on every
-run, so base and patched are run side by side.
+functions that do the work and release the locks, with two iteration counts.  What
+start-up and setup cost is in both totals, so the difference divided by the
+difference of the counts is the cost of one iteration.  It does not depend on the
+machine's load, so base and patched are run side by side.
 
 =head2 Time
 
@@ -96,6 +96,13 @@ my %SETTINGS = (
 	jit => 'off');
 
 my @BUILDS = qw(base patched);
+
+# The functions that callgrind counts in, with all that they call: the work, and
+# the release of the locks.  What the loops do besides (copying the query, a
+# subtransaction for each execution) is no part of a real statement.
+my %COUNTED = (
+	plan => [qw(pg_plan_queries ResourceOwnerRelease)],
+	execute => [qw(SPI_execute_plan_extended ResourceOwnerRelease)]);
 
 =item command($context, @names)
 
@@ -463,7 +470,10 @@ sub callgrind
 						'valgrind',
 						'--tool=callgrind',
 						'--quiet',
-						"--toggle-collect=pgseries_bench_$m->{kind}",
+						(
+							map { "--toggle-collect=$_" }
+							  @{ $COUNTED{ $m->{kind} } }
+						),
 						"--callgrind-out-file=$file"
 					]);
 			};

@@ -3,10 +3,11 @@ package PgSeries::Lint;
 use strict;
 use warnings FATAL => 'all';
 
-use Encode         ();
+use Encode ();
 use File::Basename qw(basename dirname);
-use File::Copy     qw(copy);
-use PgSeries::Git  qw(git_status);
+use File::Copy qw(copy);
+use File::Spec::Functions qw(rel2abs);
+use PgSeries::Git qw(git_status);
 use PgSeries::Lint::Patch;
 use PgSeries::Lint::Tree;
 use PgSeries::Util qw(fail find_tool read_file run_status);
@@ -144,6 +145,7 @@ my $WS_EXEMPT = qr{\.(?:data|out)$
 	|^src/include/snowball/libstemmer/|^src/timezone/data/
 	|^src/tools/pg_bsd_indent/}x;
 my $WS_END_FREE = qr{$WS_EXEMPT|/(?:pgp-armor\.sql|sql_features\.txt)$};
+my $WS_EOF_FREE = qr{$WS_EXEMPT|\.po$};
 my $README = qr{(?:^|/)README(?:\.[^/]*)?$};
 my $ALL = qr{^};
 my $NONE = qr{(?!)};
@@ -190,7 +192,7 @@ my %ENTRY = (
 	word => sub { qr{(?<![\w-])\Q$_[0]\E(?![\w-])} },
 	quoted => sub { qr{'(?:[^']*/)?\Q$_[0]\E'} },
 	object =>
-	  sub { qr{\b\Q$_[0]\E\.o\b|^(?:MODULES|PROGRAM)\b.*\b\Q$_[0]\E\b} },);
+	  sub { qr{\b\Q$_[0]\E\.[co]\b|^(?:MODULES|PROGRAM)\b.*\b\Q$_[0]\E\b} },);
 
 my $PERLTIDY_VERSION = '20230309';
 
@@ -295,7 +297,7 @@ sub new
 	my $tools = $args{tools} || {};
 	return bless {
 		top => $args{top},
-		dir => $args{patches} || "$args{top}/patches",
+		dir => rel2abs($args{patches} || "$args{top}/patches"),
 		tree => $args{tree},
 		pgindent => $tools->{pgindent} || scalar find_tool('pg_bsd_indent'),
 		perltidy => $tools->{perltidy} || scalar find_tool('perltidy'),
@@ -644,7 +646,7 @@ sub rule_refused
 sub rule_blank_at_eof
 {
 	my ($self, $p) = @_;
-	for my $f (grep { $_->{path} !~ $WS_EXEMPT } @{ $p->{files} })
+	for my $f (grep { $_->{path} !~ $WS_EOF_FREE } @{ $p->{files} })
 	{
 		my @rows = grep { $_->{kind} ne '-' } @{ $f->{rows} };
 		my $blank;
@@ -704,13 +706,14 @@ sub rule_file_header
 	for my $f (grep { $_->{new} } $p->files($files))
 	{
 		my $name = basename($f->{path});
-		my @text = map { $_->{text} } $f->added;
-		my $start = join("\n", splice(@text, 0, 40));
-		$self->find($f, 'no comment block with the name of the file on top')
-		  if $name =~ /\.[ch]$/
-		  && $start !~ m{\A/\* ?-+\n \*\n \*\s+\Q$name\E\b};
+		my $text = join("\n", map { $_->{text} } $f->added);
+
+		# The first comment.
+		my ($top) = $text =~ m{\A(/\*.*?\*/|(?:#.*\n|\n)*)}s;
+		$self->find($f, 'no comment with the name of the file on top')
+		  if $name =~ /\.[ch]$/ && $top !~ m{^ \*.*\b\Q$name\E\b}m;
 		$self->find($f, 'no copyright line on top')
-		  if $start !~ /Copyright \(c\) [\d, -]+PostgreSQL Global Dev/;
+		  if $top !~ /Copyright \(c\) [\d, -]+PostgreSQL Global Dev/;
 	}
 	return;
 }
@@ -720,9 +723,6 @@ sub rule_listed
 	my ($self, $p) = @_;
 	for my $f (grep { $_->{new} } @{ $p->{files} })
 	{
-		# A .c file may be a part of another one.
-		my $included = '#\s*include\s+".*\b' . quotemeta basename($f->{path});
-		next if $p->adds(qr{\.[chy]$}, qr{^\s*$included"});
 		for my $place (grep { $_->[0] eq $self->{rule} } @LISTS)
 		{
 			my (undef, $path, $list, $form) = @$place;
@@ -733,10 +733,19 @@ sub rule_listed
 			my $dirs = join('|', map { quotemeta } @dirs);
 			$self->find($f, "not listed in $dir/$list")
 			  unless $p->adds(qr{^(?:$dirs)/(?:GNU)?\Q$list\E$}i,
-				$ENTRY{$form}->($name));
+				$ENTRY{$form}->($name))
+			  || is_included($p, basename($f->{path}));
 		}
 	}
 	return;
+}
+
+# A .c file may be a part of another one.
+sub is_included
+{
+	my ($p, $name) = @_;
+	return $name =~ /\.c$/
+	  && $p->adds(qr{\.[chy]$}, qr{^\s*#\s*include\s+".*\b\Q$name\E"});
 }
 
 sub rule_expected
@@ -775,7 +784,7 @@ sub rule_gucs
 				"$name is not in postgresql.conf.sample",
 				'add it or set GUC_NOT_IN_SAMPLE')
 			  unless $entry =~ /\bGUC_NOT_IN_SAMPLE\b/
-			  || $p->adds(qr{/postgresql\.conf\.sample$}, qr{^#?$name\s*=});
+			  || $p->adds(qr{/postgresql\.conf\.sample$}, qr{^#?$name\s*=}i);
 			(my $id = lc "guc-$name") =~ tr/_/-/;
 			$self->find($row, "no id=\"$id\" in doc/src/sgml")
 			  unless $p->adds(qr{^doc/src/sgml/.*\.sgml$}, qr{\bid="$id"});
@@ -1002,8 +1011,12 @@ sub check_layout
 	for my $side (grep { @{ $paths{$_} } } 'before', 'after')
 	{
 		my @paths = @{ $paths{$side} };
+
+		# pgindent leaves files alone that are made from a .l or .y file
+		# beside them.
+		my @beside = map { /^(.+)\.[ch]$/ ? "$1.*" : $_ } @paths;
 		my $dir = $self->{git}
-		  ->checkout($side, $p->{$side}, 'src/tools/pgindent', @paths);
+		  ->checkout($side, $p->{$side}, 'src/tools/pgindent', @beside);
 		return $self->skip('the tree has no src/tools/pgindent')
 		  unless defined $dir;
 		my ($diff, %failure) = $tool->($dir, @paths) or return;
@@ -1014,6 +1027,7 @@ sub check_layout
 			$file{$_},
 			"$self->{rule} refuses it: $failure{$_}",
 			'correct its syntax') for sort keys %failure;
+
 		for my $change (@changes)
 		{
 			my ($path, $line) = @$change{qw(path line)};
