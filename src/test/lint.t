@@ -535,6 +535,10 @@ my @cases = (
 		[ 'topic-tests', $list, qr/beta/, qr/isolation/ ],
 	],
 	[
+		'a file without a last newline',
+		in_file(2, 'src/tools/old.pl', sub { s/\n\z// }),
+	],
+	[
 		'a hunk with a wrong count',
 		[ $second, sub { s/^@@ -1 \+1,2 @@/@@ -1 +1,3 @@/m } ],
 		[ 'export-form', $second, qr/^@@ -1 \+1,3 /, qr/line counts/ ],
@@ -544,7 +548,7 @@ my @cases = (
 	# commit-message
 	[
 		'a summary of 65 characters, one with a full stop',
-		all(message(1, "x$long\n\n$why\n$link"),
+		all(message(1, "four " x 12 . "words\n\n$why\n$link"),
 			message(2, "Test.\n\n$why\n$link")),
 		[ 'commit-message', $first, qr/^Subject/, qr/has 65 characters/ ],
 		[ 'commit-message', $second, qr/^Subject/, qr/full stop/ ],

@@ -426,7 +426,7 @@ sub read_series
 		next if $text =~ /^\s*(?:#|$)/;
 		$text =~ s/^\s+|\s+$//g;
 		push @{ $self->{entries} }, { %at, name => $text, topic => $topic };
-		next if $seen{$text}++ || $text =~ m{/} || !-f "$self->{dir}/$text";
+		next if $seen{$text}++ || !-f "$self->{dir}/$text";
 		my $p =
 		  PgSeries::Lint::Patch->new("$self->{dir}/$text", "patches/$text");
 		push @{ $self->{series} }, $p;
