@@ -964,7 +964,7 @@ is(scalar @git, 9, 'git reports nine lines');
 is_deeply(
 	[
 		sort map { $_->{message} =~ /^([^:]+:\d+): / }
-		grep { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
+		grep     { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
 	],
 	\@git,
 	'whitespace: the lines that git reports'

@@ -470,10 +470,8 @@ sub callgrind
 						'valgrind',
 						'--tool=callgrind',
 						'--quiet',
-						(
-							map { "--toggle-collect=$_" }
-							  @{ $COUNTED{ $m->{kind} } }
-						),
+						(   map { "--toggle-collect=$_" }
+							  @{ $COUNTED{ $m->{kind} } }),
 						"--callgrind-out-file=$file"
 					]);
 			};

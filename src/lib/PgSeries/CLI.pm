@@ -250,9 +250,7 @@ sub dispatch
 	my $command = $COMMAND{$name};
 	my %options = %{ $command->{options} || {} };
 	my $parser = Getopt::Long::Parser->new(
-		config => [qw(bundling_values no_auto_abbrev no_ignore_case permute)]
-	);
-	$parser->configure(qw(default no_auto_abbrev no_ignore_case));
+		config => [qw(no_auto_abbrev no_ignore_case)]);
 	my $said = '';
 	local @ARGV = map { /^-v(\d+)$/ ? ('--v', $1) : $_ } @arguments;
 	my ($ok, $want_help);
@@ -565,8 +563,8 @@ sub build
 	@names = qw(base patched) unless @names;
 	for my $name (@names) { $c->builds->describe($name); }
 	my @built = map { $c->builds->ensure($_) } @names;
-	return $c->say(
-		{ map { $_->{name} => $_->{inst} } @built },
+	my %where = map { $_->{name} => $_->{inst} } @built;
+	return $c->say(\%where,
 		join("\n", map { "$_->{name}: $_->{inst}" } @built));
 }
 

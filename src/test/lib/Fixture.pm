@@ -8,8 +8,9 @@ use Digest::SHA;
 use Exporter       qw(import);
 use File::Basename qw(dirname);
 use File::Copy     qw(copy);
-use File::Path     qw(make_path);
+use File::Path     qw(make_path remove_tree);
 use File::Temp     ();
+use Time::HiRes    qw(usleep);
 
 our @EXPORT_OK = qw(append slurp spew);
 
