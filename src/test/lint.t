@@ -8,6 +8,7 @@ use warnings FATAL => 'all';
 use Digest::SHA;
 use File::Find qw(find);
 use File::Path qw(make_path remove_tree);
+use File::Spec::Functions qw(abs2rel);
 use File::Temp;
 use FindBin;
 use Test::More;
@@ -108,7 +109,9 @@ my %base = (
 	'src/tools/pgindent/pgindent' => $pgindent,
 	'src/tools/pgindent/perltidyrc' => "--backup-and-modify-in-place\n",
 	'src/tools/pgindent/typedefs.list' => "OldType\n",
-	'src/tools/old.pl' => "print 1;\n",);
+	'src/tools/old.pl' => "print 1;\n",
+	'src/tools/bare.pl' => 'print 1;',
+	'src/test/regress/sql/gone.sql' => "SELECT 0;\n",);
 
 # The sound series: { message, files } for each patch.
 sub sound
@@ -354,6 +357,7 @@ export();
 my $before = [ snapshot($top), snapshot($upstream) ];
 my $sound = lint();
 findings_are('sound series: no finding', $sound);
+findings_are('relative path', lint(patches => abs2rel($patches)));
 is_deeply($sound->{skips}, [], 'sound series: nothing skipped');
 is($sound->{checked}, 2, 'sound series: two patches checked');
 is_deeply([ snapshot($top), snapshot($upstream) ],
@@ -508,6 +512,11 @@ my @cases = (
 		[ 'export-form', $first, qr/^\+SELECT/, qr/DOS/ ]
 	],
 	[
+		'line ends of DOS throughout',
+		[ $first, sub { s/\n/\r\n/g } ],
+		[ 'export-form', $first, 1, qr/DOS/ ]
+	],
+	[
 		'two patches in a file',
 		[
 			$second,
@@ -600,6 +609,13 @@ my @cases = (
 	[
 		'no test',
 		sub { $_[1]{files} = { 'src/tools/old.pl' => "print 2;\n" } },
+		[ 'has-test', $second, 1, qr/touches no test/ ],
+		[ 'topic-tests', $list, qr/beta/, qr/isolation/ ],
+		[ 'topic-tests', $list, qr/beta/, qr/isolation/ ],
+	],
+	[
+		'a test that is removed',
+		sub { $_[1]{files} = { "$regress/sql/gone.sql" => undef } },
 		[ 'has-test', $second, 1, qr/touches no test/ ],
 		[ 'topic-tests', $list, qr/beta/, qr/isolation/ ],
 		[ 'topic-tests', $list, qr/beta/, qr/isolation/ ],
@@ -819,6 +835,10 @@ my @cases = (
 		[ 'gucs', $first, qr/^\+.*"enable_new"/, qr/guc-enable-new/ ],
 	],
 	[
+		'a setting in mixed case',
+		in_file(1, "$misc/guc_tables.c", sub { s/enable_new/Enable_New/ }),
+	],
+	[
 		'a setting not meant for the sample, a change of an old one',
 		all(without(1, "$misc/postgresql.conf.sample"),
 			in_file(
@@ -889,18 +909,32 @@ my @cases = (
 		[ 'typedefs', $first, qr/^\+.*bar_hook\)/, qr/bar_hook is not in/ ],
 	],
 
+	[
+		'a variable that is no typedef',
+		in_file(
+			1, "$foo/foo.c",
+			sub { s/\z/\nstatic struct\n{\n\tint\t\ta;\n} var;\n/ }),
+		'deep'
+	],
+
 	# pgindent, perltidy
 	[
 		'layout that the tools would change, here and far away',
 		all(in_file(1, "$foo/bar.c", sub { s/return 2/return UGLY/ }),
 			in_file(1, "$foo/foo.c", sub { s/bar\(\)/bar(NEAR)/ }),
+			in_file(2, 'src/tools/bare.pl', sub { s/\z/\nprint UGLY;\n/ }),
 			in_file(2, "$new/t/001_x.pl", sub { s/print/UGLY/ })),
+		[ 'perltidy', $second, qr/^\+print UGLY/, qr/bare\.pl:2: / ],
 		[ 'pgindent', $first, qr/^\+.*UGLY/, qr/bar\.c:20: .*would change/ ],
 		[
 			'pgindent', $first,
 			qr/^diff.*foo\.c/, qr/foo\.c:19: .*would change/
 		],
 		[ 'perltidy', $second, qr/^\+UGLY/, qr/001_x\.pl:3: .*would change/ ],
+	],
+	[
+		'a file that is removed', with(2, 'src/tools/old.pl' => undef),
+		'deep'
 	],
 	[
 		'a file that flex makes',
@@ -964,7 +998,7 @@ is(scalar @git, 9, 'git reports nine lines');
 is_deeply(
 	[
 		sort map { $_->{message} =~ /^([^:]+:\d+): / }
-		grep     { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
+		grep { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
 	],
 	\@git,
 	'whitespace: the lines that git reports'
@@ -975,15 +1009,19 @@ is_deeply([ grep { $_->{rule} ne 'whitespace' } @{ $untidy->{findings} } ],
 # The files of the project.
 export();
 put($top, { 'notes.md' => "Good.\nFrom $host.\n", 'blob' => "\0$host\n" });
-git($top, qw(add notes.md blob));
-my $notes = lint();
+edit_text($second, sub { s/^ print 1;$/ $host/m });
+git($top, qw(add notes.md blob patches));
+my $notes = lint(tree => undef);
 findings_are('neutral-text: a file of the project',
 	$notes, [ 'neutral-text', 'notes.md', 2, qr/\Q$host\E/ ]);
-is( PgSeries::Lint::format_text($notes),
+my ($line) = split /^/, PgSeries::Lint::format_text($notes);
+is( $line,
 	"notes.md:2: neutral-text: \"$host\" is a host of a package registry; "
 	  . "describe what it does instead\n",
 	'text of a finding');
 git($top, qw(rm -q -f notes.md blob));
+git($top, qw(rm -r -q --cached patches));
+export();
 
 # What cannot be checked is said.
 sub skips_are

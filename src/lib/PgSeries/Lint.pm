@@ -3,11 +3,11 @@ package PgSeries::Lint;
 use strict;
 use warnings FATAL => 'all';
 
-use Encode                ();
-use File::Basename        qw(basename dirname);
-use File::Copy            qw(copy);
+use Encode ();
+use File::Basename qw(basename dirname);
+use File::Copy qw(copy);
 use File::Spec::Functions qw(rel2abs);
-use PgSeries::Git         qw(git_status);
+use PgSeries::Git qw(git_status);
 use PgSeries::Lint::Patch;
 use PgSeries::Lint::Tree;
 use PgSeries::Util qw(fail find_tool read_file run_status);
@@ -711,7 +711,7 @@ sub rule_file_header
 		# The first comment.
 		my ($top) = $text =~ m{\A(/\*.*?\*/|(?:#.*\n|\n)*)}s;
 		$self->find($f, 'no comment with the name of the file on top')
-		  if $name =~ /\.[ch]$/ && $top !~ m{^ \*.*\b\Q$name\E\b}m;
+		  if $name =~ /\.[ch]$/ && $top !~ /\b\Q$name\E\b/;
 		$self->find($f, 'no copyright line on top')
 		  if $top !~ /Copyright \(c\) [\d, -]+PostgreSQL Global Dev/;
 	}
@@ -744,8 +744,7 @@ sub rule_listed
 sub is_included
 {
 	my ($p, $name) = @_;
-	return $name =~ /\.c$/
-	  && $p->adds(qr{\.[chy]$}, qr{^\s*#\s*include\s+".*\b\Q$name\E"});
+	return $p->adds(qr{\.[chy]$}, qr{^\s*#\s*include\s+".*\b\Q$name\E"});
 }
 
 sub rule_expected

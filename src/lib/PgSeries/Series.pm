@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Digest::SHA    qw(sha256_hex);
-use File::Basename qw(basename);
+use File::Basename qw(basename dirname);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
 use PgSeries::Git  qw(git git_capture git_status);
@@ -267,9 +267,9 @@ sub scratch
 		git($tree, qw(worktree prune));
 		git($tree, qw(worktree add -q --detach), $scratch, $commit);
 	}
-	unlink glob(git_capture($scratch, qw(rev-parse --absolute-git-dir))
-		  . '/index.lock');
-	git_status($scratch, [qw(am --abort)], out => \my $out, err => \my $err);
+	my $git = git_capture($scratch, qw(rev-parse --absolute-git-dir));
+	remove_tree("$git/rebase-apply");
+	unlink glob("$git/*.lock");
 	git($scratch, qw(reset -q --hard), $commit);
 	git($scratch, qw(clean -qfdx));
 	return $scratch;
@@ -304,7 +304,7 @@ sub apply_one
 			'edit the files with conflict markers, git add them, git am --continue, then run: pgseries export',
 			"$out$err");
 	}
-	my $detail = $self->rejected($dir, $patch);
+	my $detail = $self->rejected($dir, $patch, "$out$err");
 	git_status($dir, [qw(am --abort)], out => \$out, err => \$err);
 	git_status($dir, [qw(reset -q --hard)], out => \$out, err => \$err);
 	fail(
@@ -318,7 +318,7 @@ sub apply_one
 # What git apply says, and the text of the first hunk that it rejects.
 sub rejected
 {
-	my ($self, $dir, $patch) = @_;
+	my ($self, $dir, $patch, $said_by_am) = @_;
 	my ($out, $err);
 	git_status(
 		$dir, [ qw(apply --check --verbose), $patch->{path} ],
@@ -326,7 +326,7 @@ sub rejected
 		err => \$err);
 	my ($file, $line) = "$out$err" =~ /^error: patch failed: (.*):(\d+)/m;
 	my @said = grep { /^error/ } split /\n/, "$out$err";
-	return join("\n", @said) unless defined $file;
+	return join("\n", @said ? @said : $said_by_am) unless defined $file;
 	my @shown = ("$file:$line: this hunk is rejected:");
 	my ($in_file, $in_hunk) = (0, 0);
 
@@ -377,6 +377,18 @@ sub apply
 	my ($self, $n, %opt) = @_;
 	my $tree = $self->tree;
 	my @patches = $self->prefix(defined $n ? $n : scalar $self->patches);
+
+	# While this file exists, the worktree holds nothing but a checkout that
+	# an interrupt left half done.
+	my $underway =
+	  git_capture($tree, qw(rev-parse --absolute-git-dir))
+	  . '/pgseries-apply';
+	if (-e $underway)
+	{
+		unlink glob(dirname($underway) . '/*.lock');
+		git($tree, qw(reset -q --hard));
+		git($tree, qw(clean -qfd));
+	}
 	my @dirty = $self->dirty;
 	fail(
 		2,
@@ -389,19 +401,20 @@ sub apply
 		"$tree has commits that are not in patches/",
 		'run: pgseries export, or drop them there with: git reset --hard upstream',
 		join("\n", @unexported)) if @unexported;
+	# The commits are made in a worktree of the tool's own, so that what an
+	# interrupt can leave half done is short.
+	my $commit = $opt{resolve} ? 'upstream' : $self->commit_of(@patches);
+	write_file($underway, '');
+	git($tree, qw(checkout -q -B series), $commit);
+	unlink $underway;
+
 	if ($opt{resolve})
 	{
-		git($tree, qw(checkout -q -B series upstream));
 		for my $patch (@patches)
 		{
 			info("applying $patch->{file}");
 			$self->apply_one($tree, $patch, 1);
 		}
-	}
-	else
-	{
-		my $commit = $self->commit_of(@patches);
-		git($tree, qw(checkout -q -B series), $commit);
 	}
 	$self->remember;
 	return scalar @patches;

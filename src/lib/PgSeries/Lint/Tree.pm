@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use File::Temp;
-use PgSeries::Git  qw(git_status);
+use PgSeries::Git qw(git_status);
 use PgSeries::Util qw(fail write_file);
 
 =pod
@@ -60,7 +60,6 @@ sub try
 	my $dir = $self->{dir};
 	my %env = (
 		GIT_DIR => "$dir/repo",
-		GIT_INDEX_FILE => "$dir/index",
 		GIT_WORK_TREE => "$dir/$self->{side}");
 	delete $env{GIT_WORK_TREE} if $self->{side} eq '';
 	return git_status(
