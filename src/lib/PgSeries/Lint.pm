@@ -1019,9 +1019,12 @@ sub check_layout
 		return $self->skip('the tree has no src/tools/pgindent')
 		  unless defined $dir;
 		my ($diff, %failure) = $tool->($dir, @paths) or return;
-		my @changes =
-		  grep { !$old{"$_->{path}\n$_->{text}"}++ } changes($diff);
-		next if $side eq 'before';
+		my @changes = changes($diff);
+		if ($side eq 'before')
+		{
+			$old{"$_->{path}\n$_->{text}"}++ for @changes;
+			next;
+		}
 		$self->find(
 			$file{$_},
 			"$self->{rule} refuses it: $failure{$_}",
@@ -1029,7 +1032,8 @@ sub check_layout
 
 		for my $change (@changes)
 		{
-			my ($path, $line) = @$change{qw(path line)};
+			my ($path, $line, $text) = @$change{qw(path line text)};
+			next if $old{"$path\n$text"} && $old{"$path\n$text"}-- > 0;
 			my ($row) = grep { $_->{kind} ne '-' && $_->{new} == $line }
 			  @{ $file{$path}{rows} };
 			my $at = { %{ $row || $file{$path} }, target => "$path:$line" };
@@ -1047,9 +1051,18 @@ sub changes
 	my (@changes, $path, $at, $open);
 	for my $line (split /\n/, $diff)
 	{
-		if    ($line =~ /^--- ([^\t]+)\t/)  { $path = $1; }
-		elsif ($line =~ /^\+\+\+ [^\t]+\t/) { next; }
-		elsif ($line =~ /^@@ -(\d+)/)       { ($at, $open) = ($1, 0); }
+		if ($line =~ /^--- ([^\t]+)\t/)
+		{
+			$path = $1;
+		}
+		elsif ($line =~ /^@@ -(\d+)/)
+		{
+			($at, $open) = ($1, 0);
+		}
+		elsif ($line =~ /^\+\+\+ [^\t]+\t/)
+		{
+			next;
+		}
 		elsif ($line =~ /^[-+]/)
 		{
 			push @changes, { path => $path, line => $at, text => '' }
@@ -1058,7 +1071,10 @@ sub changes
 			$open = 1;
 			$at++ if $line =~ /^-/;
 		}
-		else { ($at, $open) = ($at + 1, 0); }
+		else
+		{
+			($at, $open) = ($at + 1, 0);
+		}
 	}
 	return @changes;
 }

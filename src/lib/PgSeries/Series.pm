@@ -114,7 +114,14 @@ sub tree
 {
 	my ($self) = @_;
 	my $tree = $self->{config}->work . '/tree';
-	$self->{upstream}->import_into($tree) unless $self->{imported}++;
+	if (!$self->{imported}++)
+	{
+		$self->{upstream}->import_into($tree);
+
+		# No other command of the tool is running, and nobody else touches
+		# these: an interrupt left them.
+		unlink glob("$tree/.git/refs/{pgseries,pgseries-state}/*.lock");
+	}
 	return $tree;
 }
 
@@ -385,7 +392,7 @@ sub apply
 	  . '/pgseries-apply';
 	if (-e $underway)
 	{
-		unlink glob(dirname($underway) . '/*.lock');
+		unlink glob(dirname($underway) . '/{*,refs/heads/*}.lock');
 		git($tree, qw(reset -q --hard));
 		git($tree, qw(clean -qfd));
 	}
