@@ -923,11 +923,14 @@ my @cases = (
 		all(in_file(
 				1, "$foo/bar.c",
 				sub { s/(?=\treturn 2)/\tUGLY;\n\n\n\n\n\tUGLY;\n/ }),
-			in_file(1, "$foo/foo.c", sub { s/bar\(\)/bar(NEAR)/ }),
+			in_file(
+				1, "$foo/foo.c",
+				sub { s/bar\(\)/bar(NEAR)/; s/\z/\tUGLY();\n/ }),
 			in_file(2, 'src/tools/bare.pl', sub { s/\z/\nprint UGLY;\n/ }),
 			in_file(2, "$new/t/001_x.pl", sub { s/print/UGLY/ })),
 		[ 'perltidy', $second, qr/^\+print UGLY/, qr/bare\.pl:2: / ],
 		[ 'pgindent', $first, 74, qr/bar\.c:20: .*would change/ ],
+		[ 'pgindent', $first, qr/^\+\tUGLY\(\)/, qr/foo\.c:46: / ],
 		[ 'pgindent', $first, 79, qr/bar\.c:25: .*would change/ ],
 		[
 			'pgindent', $first,
