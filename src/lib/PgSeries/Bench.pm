@@ -358,6 +358,12 @@ sub measure
 	my ($self, $m, $case) = @_;
 	progress(
 		"$m->{name} " . join(' ', map { "$_=$case->{$_}" } sort keys %$case));
+	if (defined $m->{statement})
+	{
+		$m = {%$m};
+		$m->{statement} =~
+		  s/(?<!:):(\w+)/defined $case->{$1} ? $case->{$1} : ":$1"/ge;
+	}
 	$self->same_rows($m, $case) if defined $m->{statement};
 	my %result = (
 		measure => $m->{name},

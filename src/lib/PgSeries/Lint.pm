@@ -3,11 +3,11 @@ package PgSeries::Lint;
 use strict;
 use warnings FATAL => 'all';
 
-use Encode ();
-use File::Basename qw(basename dirname);
-use File::Copy qw(copy);
+use Encode                ();
+use File::Basename        qw(basename dirname);
+use File::Copy            qw(copy);
 use File::Spec::Functions qw(rel2abs);
-use PgSeries::Git qw(git_status);
+use PgSeries::Git         qw(git_status);
 use PgSeries::Lint::Patch;
 use PgSeries::Lint::Tree;
 use PgSeries::Util qw(fail find_tool read_file run_status);
