@@ -125,6 +125,10 @@ sub ensure
 	make_dir($b->{dir});
 	make_dir($b->{$_}, $config->user) for qw(build inst log);
 	$self->checkout($b, $commit);
+
+	# Upstream's tests of ecpg write beside their sources.
+	my $beside = "$b->{src}/src/interfaces/ecpg/preproc/t";
+	make_dir($beside, $config->user) if -d $beside;
 	info("building $name (log: $b->{log}/build.log)");
 	$self->configure($b);
 	$self->ninja($b, [], 'build.log');
