@@ -6,8 +6,8 @@ use strict;
 use warnings FATAL => 'all';
 
 use Digest::SHA;
-use File::Find qw(find);
-use File::Path qw(make_path remove_tree);
+use File::Find            qw(find);
+use File::Path            qw(make_path remove_tree);
 use File::Spec::Functions qw(abs2rel);
 use File::Temp;
 use FindBin;
@@ -1004,7 +1004,7 @@ is(scalar @git, 9, 'git reports nine lines');
 is_deeply(
 	[
 		sort map { $_->{message} =~ /^([^:]+:\d+): / }
-		grep { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
+		grep     { $_->{rule} eq 'whitespace' } @{ $untidy->{findings} }
 	],
 	\@git,
 	'whitespace: the lines that git reports'

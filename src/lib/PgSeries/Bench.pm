@@ -163,6 +163,7 @@ sub command
 	for my $name (@names)
 	{
 		my $result = $run->benchmark($name);
+		keep_others($result, "$output/$name.json");
 		write_file("$output/$name.json",
 			JSON::PP->new->utf8->canonical->pretty->encode($result));
 		push @results, $result;
@@ -190,6 +191,28 @@ sub command
 		);
 	}
 	return $over ? 1 : 0;
+}
+
+# Figures of an earlier run of the same series at the same scale stay, unless
+# they were measured again.
+sub keep_others
+{
+	my ($result, $file) = @_;
+	return unless -f $file;
+	my $old = slurp_json($file);
+	for my $key (qw(format base patched scale))
+	{
+		return if $old->{$key} ne $result->{$key};
+	}
+	my $id = sub {
+		my ($s) = @_;
+		return join "\0", $s->{measure}, $s->{method},
+		  map { ($_, $s->{case}{$_}) } sort keys %{ $s->{case} };
+	};
+	my %again = map { $id->($_) => 1 } @{ $result->{series} };
+	unshift @{ $result->{series} },
+	  grep { !$again{ $id->($_) } } @{ $old->{series} };
+	return;
 }
 
 sub one_line

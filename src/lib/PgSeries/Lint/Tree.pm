@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use File::Temp;
-use PgSeries::Git qw(git_status);
+use PgSeries::Git  qw(git_status);
 use PgSeries::Util qw(fail write_file);
 
 =pod
