@@ -20,7 +20,7 @@ a time, with auto_explain logging every plan, verbose, with costs, those of
 nested statements, too.  The logs are compared plan by plan.
 
 What a plan says must not depend on chance: autovacuum and JIT are off, and the
-numbers of temporary schemas are masked.  What is left (the sizes of GiST and
+numbers of temporary schemas and all constants are masked.  What is left (the sizes of GiST and
 SP-GiST indexes, whose construction draws lots, and statistics from samples)
 varies between runs of the same build, too.  Therefore, where plans differ, both
 builds run again, up to six times, and a plan counts as different only if no
@@ -200,9 +200,12 @@ sub parse_log
 		@lines = ();
 		for ($query, $plan) { s/\b(pg_(?:toast_)?temp)_\d+/$1_N/g; }
 
-		# Of EXPLAIN ANALYZE; and numbers that psql has put in from a query
-		# before.
+		# Constants hold times of day and random numbers, and in queries also
+		# what psql has put in from a query before; memory is EXPLAIN
+		# ANALYZE's.  Nodes, costs, rows, columns and conditions remain.
+		$plan =~ s/'[^']*+'(?:'[^']*+')*+/'C'/g;
 		$plan =~ s/Memory(?: Usage)?: \d+kB/Memory: N/g;
+		$plan =~ s/\b(pg_terminate_backend)\(\d+/$1(N/g;
 		$query =~ s/\d+/N/g;
 		my $n = ++$seen{"$test\n$query"};
 		$plan{"$test #$n\n$query"} = $plan;
