@@ -58,8 +58,8 @@ sub compare
 
 	# { build => { key => { plan => 1 } } }
 	my %seen;
-	my (@differ, $round);
-	for $round (1 .. ROUNDS)
+	my @differ;
+	for my $round (1 .. ROUNDS)
 	{
 		for my $name (qw(base patched))
 		{
