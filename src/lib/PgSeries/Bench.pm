@@ -319,8 +319,6 @@ sub benchmark
 		machine => machine(),
 		axis => $meta->{axis},
 		series => \@series,
-		plots => $meta->{plots} || [],
-		readme => $meta->{readme} || [],
 	};
 }
 
@@ -652,6 +650,27 @@ sub machine
 	};
 }
 
+=item read_results($config, @files)
+
+Reads result files.  Which plots and which figures for the README there are is
+not a matter of the run: that comes from the benchmark's meta.json.
+
+=cut
+
+sub read_results
+{
+	my ($config, @files) = @_;
+	my @results = map { PgSeries::Report::read_result($_) } @files;
+	for my $result (@results)
+	{
+		my $file = $config->top . "/benchmarks/$result->{bench}/meta.json";
+		next unless -f $file;
+		my $meta = slurp_json($file);
+		$result->{$_} = $meta->{$_} || [] for qw(plots readme);
+	}
+	return @results;
+}
+
 =item report_command($context)
 
 The command C<pgseries report>.
@@ -672,7 +691,7 @@ sub report_command
 	my @files = sort glob "$from/*.json";
 	fail(2, "there are no results in $from", 'run: pgseries bench all')
 	  unless @files;
-	my @results = map { PgSeries::Report::read_result($_) } @files;
+	my @results = read_results($config, @files);
 	my @patches = $c->series->summaries;
 
 	if ($o->{readme})

@@ -4,6 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use File::Path qw(remove_tree);
+use PgSeries::Bench;
 use PgSeries::Report;
 use PgSeries::Util qw(fail info make_dir on_exit read_file write_file);
 
@@ -61,8 +62,8 @@ sub write_set
 		write_file("$temp/$names[-1]", $text);
 	}
 	my @list = $series->summaries(@patches);
-	my @results = map { PgSeries::Report::read_result($_) }
-	  sort glob($c->config->top . '/benchmarks/results/*.json');
+	my @results = PgSeries::Bench::read_results($c->config,
+		sort glob($c->config->top . '/benchmarks/results/*.json'));
 	my $letter = read_file($c->config->patches . '/cover-letter');
 	my $about = '';
 	for my $i (0 .. $#list)
