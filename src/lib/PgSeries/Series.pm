@@ -308,7 +308,7 @@ sub apply_one
 		fail(
 			3,
 			"$patch->{file} does not apply: git am has stopped in $dir",
-			'edit the files with conflict markers, git add them, git am --continue, then run: pgseries export',
+			'edit the files with conflict markers, git add them, git am --continue, git am the patches after it, then run: pgseries export',
 			"$out$err");
 	}
 	my $detail = $self->rejected($dir, $patch, "$out$err");
