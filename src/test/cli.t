@@ -102,7 +102,7 @@ SKIP:
 # Missing tools and space.
 $f->pgseries('apply');
 spew("$dir/plain", '');
-my %few = (PATH => "$dir/few");
+my %few = (PATH => "$dir/few", PGSERIES_PATH => "$dir/few");
 mkdir "$dir/few";
 for my $tool (qw(git tar bzip2 df sh gcc))
 {

@@ -1061,10 +1061,8 @@ like(
 }
 skips_are(
 	'other tools',
-	lint(
-		tools => { pgindent => '/nowhere', perltidy => "$temp/old_perltidy" }
-	),
-	qr/^pgindent: pgindent failed: no indent$/,
+	lint(tools => { perltidy => "$temp/old_perltidy" }),
+	qr/^pgindent: there is no pg_bsd_indent/,
 	qr/^perltidy: needs perltidy 20230309, this is 20200101$/);
 skips_are(
 	'no repository of the project',
@@ -1098,6 +1096,11 @@ sub trouble_is
 }
 
 export();
+trouble_is(
+	'a pgindent that fails',
+	qr/pgindent failed on .*0001-/,
+	qr/pgseries build/,
+	tools => { pgindent => '/nowhere' });
 write_file("$patches/BASE", base('0' x 40));
 trouble_is(
 	'another tree',

@@ -109,7 +109,14 @@ $f->git(
 	qw(commit -qam), 'Change line 20',
 	'-m', 'The body of the message.',
 	'--date', '2026-01-01T00:00:00Z');
-($status, $out) = $f->pgseries('export');
+($status, $out, $err) = $f->pgseries('export');
+refuses(
+	2,
+	'no commit for 1 of the patches',
+	'export without a commit for each patch');
+like($err, qr/^removed: 0003-Add-a-variable\.patch$/m, 'names the patch');
+ok(-e "$dir/patches/0003-Add-a-variable.patch", 'and removes nothing');
+($status, $out) = $f->pgseries('export', '--remove');
 is( $out,
 	"changed: 0001-Change-line-3.patch\nremoved: 0003-Add-a-variable.patch\n",
 	'export names what changed and what is gone');
@@ -118,6 +125,42 @@ is(slurp("$dir/patches/0002-Change-line-20.patch"),
 ok(!-e "$dir/patches/0003-Add-a-variable.patch", 'the removed one is gone');
 ($status) = $f->pgseries('check', '--round-trip');
 is($status, 0, 'round trip with offsets');
+
+# With fewer patches applied, export does not drop the others.
+$f->pgseries('apply', 1);
+append("$tree/src/a.c", "int c = 3;\n");
+$f->git(qw(commit -qam), 'Add another variable');
+($status, $out, $err) = $f->pgseries('export', '--topic=two');
+refuses(2, 'no commit for 1 of the patches', 'export after apply 1');
+is(slurp("$dir/patches/0002-Change-line-20.patch"),
+	$second, 'the other patch is still there');
+
+# Work that is not on the branch "series".
+$f->git(qw(checkout -q --detach));
+$f->git(qw(branch -f series series~1));
+append("$tree/src/a.c", "int d = 4;\n");
+$f->git(qw(commit -qam), 'Add it elsewhere');
+($status, $out, $err) = $f->pgseries('export');
+refuses(2, 'not on the branch', 'export of a detached HEAD');
+($status, $out, $err) = $f->pgseries('apply');
+refuses(2, 'not in patches', 'apply over commits of a detached HEAD');
+like($err, qr/Add it elsewhere/, 'which are named');
+$f->git(qw(checkout -q series));
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'apply when they are left') or diag($err);
+
+# What lies in the worktree when an interrupted apply is found is kept.
+spew("$tree/.git/pgseries-apply", '');
+append("$tree/src/a.c", "int e = 5;\n");
+spew("$tree/src/new.c", "int f = 6;\n");
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'apply after an interrupted apply') or diag($err);
+like($err, qr/is kept; see it there with: git stash show -p/, 'says so');
+is($f->git(qw(status --porcelain)), '', 'the worktree is clean');
+like($f->git(qw(show stash:src/a.c)), qr/int e = 5/, 'changes are kept');
+like($f->git(qw(show stash^3:src/new.c)),
+	qr/int f = 6/, 'new files are kept, too');
+$f->git(qw(stash drop -q));
 
 # A patch that does not apply.
 my $good = slurp("$dir/patches/0002-Change-line-20.patch");

@@ -59,13 +59,24 @@ like(
 write_file("$dir/f", 'old');
 SKIP:
 {
-	skip 'there is no /dev/full', 1 unless -c '/dev/full';
-	symlink '/dev/full', "$dir/f.tmp$$" or die $!;
+	skip 'there is no prlimit', 1 if run_status(['prlimit']) != 0;
+	my $code =
+	  q{$SIG{XFSZ} = 'IGNORE'; eval { write_file($ARGV[0], 'x' x 100_000) }; print $@};
 	like(
-		error_of(sub { write_file("$dir/f", 'x' x 100_000) }),
-		qr/^2: cannot write .*No space left.*; check/,
-		'write_file on a full disk');
+		capture(
+			[
+				'prlimit', '--fsize=8192', $^X, '-Isrc/lib',
+				'-MPgSeries::Util=write_file', '-e', $code, "$dir/f"
+			],
+			cwd => "$FindBin::RealBin/../.."),
+		qr/^cannot write .*File too large; check/,
+		'write_file that cannot write all');
 }
+symlink '/nonesuch', "$dir/f.tmp$$" or die $!;
+write_file("$dir/g", 'new');
+symlink "$dir/g", "$dir/h" or die $!;
+write_file("$dir/h", 'newer');
+is(PgSeries::Util::read_file("$dir/g"), 'new', 'write_file follows no link');
 is(PgSeries::Util::read_file("$dir/f"), 'old', 'the old contents stay');
 
 # Cleanups run last one first, and not after they are unregistered.

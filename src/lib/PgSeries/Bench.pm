@@ -3,9 +3,11 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Basename qw(basename);
-use JSON::PP       ();
-use POSIX          qw(strftime);
+use File::Basename   qw(basename);
+use File::Glob       qw(:bsd_glob);
+use JSON::PP         ();
+use POSIX            qw(strftime);
+use PgSeries::Config ();
 use PgSeries::Report;
 use PgSeries::Server;
 use PgSeries::Stats;
@@ -142,6 +144,7 @@ sub command
 			'write, for example, --case=indexes=60');
 		push @{ $filter{$key} }, $value;
 	}
+	check_filter($config, \%filter, $scale, @names);
 	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
 	$c->builds->extension($build{$_}) for @BUILDS;
 	my $output = make_dir($o->{output} || $config->build . '/results');
@@ -159,10 +162,11 @@ sub command
 		left_out => 0,
 	  },
 	  'PgSeries::Bench';
-	my @results;
+	my (@results, @measured);
 	for my $name (@names)
 	{
 		my $result = $run->benchmark($name);
+		push @measured, @{ $result->{series} };
 		keep_others($result, "$output/$name.json");
 		write_file("$output/$name.json",
 			JSON::PP->new->utf8->canonical->pretty->encode($result));
@@ -170,20 +174,22 @@ sub command
 	}
 	info("$run->{left_out} cases were left out when the time was up")
 	  if $run->{left_out};
-	my ($text, $over) = ('', 0);
+	my $text = '';
 	for my $result (@results)
 	{
 		$text .= "$result->{bench}\n";
-		for my $s (@{ $result->{series} })
-		{
-			$text .= '  ' . one_line($s) . "\n";
-			$over++
-			  if defined $o->{gate}
-			  && $s->{method} eq 'instructions'
-			  && $s->{ratio} > $o->{gate};
-		}
+		$text .= '  ' . one_line($_) . "\n" for @{ $result->{series} };
 	}
 	$c->say({ results => \@results }, $text);
+	return 0 unless defined $o->{gate};
+
+	# The gate is for what this run has measured.
+	my @gated = grep { $_->{method} eq 'instructions' } @measured;
+	fail(
+		2,
+		'the gate has nothing to judge: no instructions were counted',
+		'leave out --method=time, or choose other cases') unless @gated;
+	my $over = grep { $_->{ratio} > $o->{gate} } @gated;
 	if ($over)
 	{
 		info(
@@ -193,8 +199,33 @@ sub command
 	return $over ? 1 : 0;
 }
 
-# Figures of an earlier run of the same series at the same scale stay, unless
-# they were measured again.
+# A misspelt name would filter nothing, and a value that no case has, everything.
+sub check_filter
+{
+	my ($config, $filter, $scale, @names) = @_;
+	my %known;
+	for my $name (@names)
+	{
+		my $meta = slurp_json($config->top . "/benchmarks/$name/meta.json");
+		for my $values ($meta->{scales}{$scale}{values} || {},
+			map { $_->{values} || {} } @{ $meta->{measures} })
+		{
+			$known{$_} = 1 for keys %$values;
+		}
+	}
+	for my $key (sort keys %$filter)
+	{
+		fail(
+			2,
+			"no case of @names has a value named \"$key\"",
+			'choose from: ' . join(', ', sort keys %known)
+		) unless $known{$key};
+	}
+	return;
+}
+
+# Figures of an earlier run of the same series, at the same scale and on the same
+# machine, stay with their date and seed, unless they were measured again.
 sub keep_others
 {
 	my ($result, $file) = @_;
@@ -203,6 +234,16 @@ sub keep_others
 	for my $key (qw(format base patched scale))
 	{
 		return if $old->{$key} ne $result->{$key};
+	}
+	my $json = JSON::PP->new->canonical;
+	return
+	  if $json->encode($old->{machine}) ne $json->encode($result->{machine});
+	for my $s (@{ $old->{series} })
+	{
+		for my $key (qw(date seed))
+		{
+			$s->{$key} = $old->{$key} unless defined $s->{$key};
+		}
 	}
 	my $id = sub {
 		my ($s) = @_;
@@ -230,9 +271,15 @@ sub one_line
 		} @BUILDS);
 	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
 	  $s->{measure}, $case, $base, $patched, $s->{unit}, $s->{ratio};
-	$line .= sprintf ' [%.3f, %.3f], A/A [%.3f, %.3f]: %s', @{ $s->{ci} },
-	  @{ $s->{aa_ci} }, $s->{verdict}
-	  if $s->{ci};
+	if ($s->{ci})
+	{
+		my @interval = map {
+			defined $_->[0]
+			  ? sprintf('[%.3f, %.3f]', @$_)
+			  : '[too few pairs]'
+		} @$s{qw(ci aa_ci)};
+		$line .= " $interval[0], A/A $interval[1]: $s->{verdict}";
+	}
 	return $line;
 }
 
@@ -258,7 +305,7 @@ sub benchmark
 	if (grep { $_->{method} eq 'instructions' } @measures)
 	{
 		fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
-		  unless find_tool('valgrind');
+		  unless find_tool('valgrind', PgSeries::Config::PATH);
 	}
 
 	my %server;
@@ -312,7 +359,7 @@ sub benchmark
 		topic => $meta->{topic},
 		source => $meta->{source},
 		scale => $self->{scale},
-		base => $self->{series}->upstream->version,
+		base => $self->{series}->upstream->actual_version,
 		patched => $self->{series}->key($self->{series}->patches),
 		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
 		seed => $self->{seed},
@@ -485,7 +532,7 @@ sub callgrind
 		my @steps;
 		for my $count (@counts)
 		{
-			my $file = "$server->{build}{log}/callgrind-$count.out";
+			my $file = $server->data . ".callgrind-$count";
 			unlink $file;
 			$file{"$b/$count"} = $file;
 			(my $set = settings_sql($m, $case)) =~ s/;$//mg;

@@ -3,9 +3,11 @@ package PgSeries::Build;
 use strict;
 use warnings FATAL => 'all';
 
-use Digest::SHA   qw(sha256_hex);
-use File::Path    qw(remove_tree);
-use PgSeries::Git qw(git git_capture git_status);
+use Digest::SHA      qw(sha256_hex);
+use File::Glob       qw(:bsd_glob);
+use File::Path       qw(remove_tree);
+use PgSeries::Config ();
+use PgSeries::Git    qw(git git_capture git_status);
 use PgSeries::Util
   qw(capture fail find_tool free_bytes info make_dir on_exit progress read_file run run_status tail_file write_file);
 
@@ -114,7 +116,7 @@ sub ensure
 	for my $tool (qw(meson ninja gcc bison flex))
 	{
 		fail(2, "$tool is missing", 'run: ./configure --install-deps')
-		  unless find_tool($tool);
+		  unless find_tool($tool, PgSeries::Config::PATH);
 	}
 	fail(
 		2,
@@ -123,7 +125,8 @@ sub ensure
 	) if free_bytes($config->work) < NEEDED_BYTES;
 	unlink $b->{stamp};
 	make_dir($b->{dir});
-	make_dir($b->{$_}, $config->user) for qw(build inst log);
+	make_dir($b->{$_}, $config->user) for qw(build inst);
+	make_dir($b->{log});
 	$self->checkout($b, $commit);
 
 	# Upstream's tests of ecpg write beside their sources.
@@ -179,7 +182,8 @@ sub configure
 	unlink $made;
 	remove_tree($b->{build}, { keep_root => 1 });
 	my $env = $config->environment;
-	$env->{CC} = find_tool('ccache') ? 'ccache gcc' : 'gcc';
+	$env->{CC} =
+	  find_tool('ccache', PgSeries::Config::PATH) ? 'ccache gcc' : 'gcc';
 	unlink "$b->{log}/setup.log";
 	run([
 			'meson', 'setup',
@@ -251,19 +255,41 @@ sub install_to
 	$b->{$_} = "$b->{dir}/$_" for qw(src build log);
 	$b->{inst} = $prefix;
 	make_dir($b->{dir});
-	make_dir($b->{$_}, $config->user) for qw(build log);
+	make_dir($b->{build}, $config->user);
+	make_dir($b->{log});
 	$self->checkout($b, $commit);
 	info("building for $prefix (log: $b->{log}/build.log)");
 	$self->configure($b);
 	$self->ninja($b, [], 'build.log');
 
-	# The person's own rights decide whether the directory can be written.
-	unlink "$b->{log}/install.log";
-	run([ 'meson', 'install', '--quiet', '--no-rebuild', '-C', $b->{build} ],
+	# The user who has built it runs what the build directory holds, and fills a
+	# directory beside it; the person's own rights decide whether that can be
+	# copied.
+	my $stage = "$b->{dir}/stage";
+	remove_tree($stage);
+	make_dir($stage, $config->user);
+	my $forget = on_exit(sub { remove_tree($stage); });
+	my %log = (
 		env => $config->environment,
 		log => "$b->{log}/install.log",
+		disk => $prefix,
 		what => "installing below $prefix",
 		remedy => "see $b->{log}/install.log; is $prefix writable?");
+	unlink $log{log};
+	run([
+			qw(meson install --quiet --no-rebuild), "--destdir=$stage",
+			'-C', $b->{build}
+		],
+		%log,
+		user => $config->user);
+	make_dir($prefix);
+	run([
+			qw(cp -R --no-dereference), '--preserve=mode,timestamps,links',
+			"$stage$prefix/.", $prefix
+		],
+		%log);
+	remove_tree($stage);
+	$forget->();
 	return $b;
 }
 
@@ -280,8 +306,8 @@ sub extension
 	my ($self, $b) = @_;
 	my $config = $self->{config};
 	my $from = $config->top . '/contrib/pgseries_bench';
-	my @files = grep { -f && !/\.(o|so|bc)$/ }
-	  glob("$from/* $from/{sql,specs,expected}/*");
+	my @files =
+	  grep { -f && !/\.(o|so|bc)$/ } glob("$from/{*,{sql,specs,expected}/*}");
 	my $want = sha256_hex(join("\0", map { ($_, read_file($_)) } @files),
 		read_file($b->{stamp}));
 	my $stamp = "$b->{dir}/extension.stamp";
@@ -289,14 +315,15 @@ sub extension
 
 	# A copy: the checkout may be out of the unprivileged user's reach.
 	my $dir = "$b->{dir}/pgseries_bench";
+	# It becomes that user's when it is complete.
 	remove_tree($dir);
-	make_dir($dir, $config->user);
-	make_dir("$dir/$_", $config->user) for qw(sql specs expected);
+	my @dirs = map { make_dir("$dir/$_") } qw(sql specs expected);
 	for my $file (@files)
 	{
 		my $to = $dir . substr($file, length $from);
 		write_file($to, read_file($file));
 	}
+	make_dir($_, $config->user) for @dirs, $dir;
 	my $log = "$b->{log}/extension.log";
 	unlink $log;
 	for my $target ('all', 'install')

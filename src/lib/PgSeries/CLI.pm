@@ -61,6 +61,7 @@ my %COMMAND = (
 		options => {
 			'dry-run' => 'write nothing; exit 1 if anything differs',
 			'topic=s' => 'topic of commits that are new',
+			'remove' => 'drop the patches that have no commit',
 		},
 		example => 'pgseries export --topic=indexes',
 		code => \&export,
@@ -383,7 +384,7 @@ sub apply
 	return $c->say(
 		{ worktree => $tree, patches => $count },
 		"$tree: upstream "
-		  . $c->series->upstream->version
+		  . $c->series->upstream->actual_version
 		  . " and $count patches");
 }
 
@@ -393,7 +394,7 @@ sub status
 	no_words('status', @words);
 	my $series = $c->series;
 	my %data = (
-		upstream => $series->upstream->version,
+		upstream => $series->upstream->actual_version,
 		worktree => $c->config->work . '/tree',
 		patches => [
 			map {
@@ -437,8 +438,10 @@ sub export
 	my ($c, @words) = @_;
 	no_words('export', @words);
 	my $dry = $c->{option}{dry_run};
-	my @said =
-	  $c->series->export(dry_run => $dry, topic => $c->{option}{topic});
+	my @said = $c->series->export(
+		dry_run => $dry,
+		remove => $c->{option}{remove},
+		topic => $c->{option}{topic});
 	$c->say({ changes => \@said },
 		@said
 		? join("\n", @said)
@@ -450,25 +453,28 @@ sub lint
 {
 	my ($c, @words) = @_;
 	no_words('lint', @words);
+	my $result = run_lint($c);
+	my $found = @{ $result->{findings} };
+	$c->say($result,
+		PgSeries::Lint::format_text($result)
+		  . "$result->{checked} patches checked, $found findings\n");
+	return $found ? 1 : 0;
+}
+
+sub run_lint
+{
+	my ($c) = @_;
 	require PgSeries::Lint;
-	my $tree = $c->config->work . '/scratch';
 	my %tools = (
 		pgindent => scalar find_bsdindent($c),
 		perltidy => scalar find_tool('perltidy'));
-	my $commit;
-	if (-d $c->config->work . '/tree/.git')
-	{
-		$commit = $c->series->commit_of($c->series->patches);
-		$c->series->scratch($commit);
-	}
-	my $lint = PgSeries::Lint->new(
+	$c->series->scratch($c->series->commit_of($c->series->patches));
+	return PgSeries::Lint->new(
 		top => $c->config->top,
 		patches => $c->config->patches,
-		tree => defined $commit ? $tree : undef,
-		tools => \%tools);
-	my $result = $lint->run;
-	$c->say($result, PgSeries::Lint::format_text($result));
-	return @{ $result->{findings} } ? 1 : 0;
+		tree => $c->config->work . '/scratch',
+		user => $c->config->user,
+		tools => \%tools)->run;
 }
 
 sub find_bsdindent
@@ -520,7 +526,7 @@ sub check
 		}
 		return show_results($c, @results);
 	}
-	my $status = $o->{round_trip} ? 0 : lint($c);
+	my $lint = $o->{round_trip} ? undef : run_lint($c);
 	my @said = $series->round_trip;
 	if (@said)
 	{
@@ -528,9 +534,11 @@ sub check
 			'pgseries: patches/ does not survive apply and export; run: pgseries apply && pgseries export'
 		);
 	}
-	$c->say({ round_trip => \@said },
-		@said ? join("\n", @said) : 'round trip: no difference');
-	return @said || $status ? 1 : 0;
+	$c->say(
+		{ round_trip => \@said, $lint ? (lint => $lint) : () },
+		($lint     ? PgSeries::Lint::format_text($lint) : '')
+		  . (@said ? join("\n", @said) : 'round trip: no difference'));
+	return @said || $lint && @{ $lint->{findings} } ? 1 : 0;
 }
 
 sub show_results
@@ -631,9 +639,13 @@ sub server
 		$server->create unless $server->exists;
 		$server->start(keep => 1);
 		return $c->say(
-			{ port => $port, data => $server->data },
-			"$name: listening on 127.0.0.1:$port; open it with: src/bin/pgseries server psql $name"
-		);
+			{
+				port => $port,
+				data => $server->data,
+				passfile => $server->passfile
+			},
+			"$name: open it with: src/bin/pgseries server psql $name; other programs: 127.0.0.1:$port, user postgres, PGPASSFILE="
+			  . $server->passfile);
 	}
 	if ($what eq 'stop')
 	{
@@ -647,27 +659,32 @@ sub server
 		"the server of build $name is not running",
 		"start it with: src/bin/pgseries server start $name"
 	) unless $server->running;
-	my %env = %{ $server->environment };
-	delete $env{HOME};
-
-	# psql is the person's: it runs with the person's rights and terminal.
-	for (keys %env)
-	{
-		## no critic (RequireLocalizedPunctuationVars)
-		if   (defined $env{$_}) { $ENV{$_} = $env{$_}; }
-		else                    { delete $ENV{$_}; }
-	}
 	my ($running_port) =
 	  PgSeries::Util::read_file($server->data . '/postmaster.pid') =~
 	  /\A(?:.*\n){3}(\d+)/;
-	local $ENV{PGPORT} = $running_port;
-	local $ENV{PGHOST} = '127.0.0.1';
-	exec "$b->{bin}/psql"
-	  or fail(
+	my %env = (
+		%{ $server->environment },
+		PGPORT => $running_port,
+		PATH => $ENV{PATH},
+		LC_ALL => $ENV{LC_ALL});
+
+	# psql is the person's and has the terminal.  Root does not run what the
+	# unprivileged user has built: there, psql runs as that user.
+	eval {
+		PgSeries::Util::exec_child(
+			["$b->{bin}/psql"],
+			{
+				env => \%env,
+				user => $c->config->user,
+				stdin => 1,
+				cwd => $c->config->user ? '/' : undef
+			});
+		1;
+	};
+	return fail(
 		2,
-		"cannot run $b->{bin}/psql: $!",
+		"cannot run $b->{bin}/psql: $@",
 		"run: src/bin/pgseries build $name");
-	return 2;
 }
 
 sub bench
@@ -691,8 +708,12 @@ sub submit
 	no_words('submit', @words);
 	usage_error('submit needs a version', 'submit')
 	  unless $c->{option}{v};
-	fail(1, 'lint has findings', 'correct them, then submit again')
-	  if lint($c);
+	my $lint = run_lint($c);
+	fail(
+		1,
+		'lint has findings',
+		'correct them, then submit again',
+		PgSeries::Lint::format_text($lint)) if @{ $lint->{findings} };
 	my @said = $c->series->round_trip;
 	fail(
 		1,

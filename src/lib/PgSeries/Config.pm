@@ -82,6 +82,16 @@ sub find_user
 	return { name => $login, uid => $uid, gid => $gid };
 }
 
+=item PATH
+
+The search path of every build and test: PGSERIES_PATH, or the system's usual
+directories, as an interpreter below root's home is of no use to another user.
+
+=cut
+
+use constant PATH => $ENV{PGSERIES_PATH}
+  || '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
 =item top, build, patches, tarball
 
 The checkout, the build directory, the directory of the patches, and the
@@ -117,10 +127,17 @@ sub work
 		  ? '/var/lib/pgseries/' . substr(sha256_hex($build), 0, 12)
 		  : "$build/work";
 	}
+	fail(
+		2,
+		"the work directory $work is not an absolute path",
+		'name the full path in PGSERIES_WORKDIR or ./configure --workdir'
+	) unless $work =~ m{^/};
 	make_dir($work);
 	my $link = "$build/work";
-	if ($work ne $link && !-e $link)
+	if ($work ne $link && !(-e $link && realpath($link) eq realpath($work)))
 	{
+		fail(2, "$link is in the way of a link to $work", 'move it away')
+		  if -e $link && !-l $link;
 		unlink $link;
 		symlink $work,
 		  $link
@@ -170,9 +187,9 @@ sub user
 
 =item environment
 
-The environment variables of every build and test: a plain search path (an
-interpreter below root's home is of no use to another user), ccache's
-settings, and nothing that would point PostgreSQL's programs at another server.
+The environment variables of every build and test: the search path, ccache's
+settings, and nothing that would point PostgreSQL's programs at another server or
+at a directory of root's.
 
 =back
 
@@ -183,10 +200,9 @@ sub environment
 	my ($self) = @_;
 	my $work = $self->work;
 	my %env = (
-		PATH =>
-		  '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+		PATH => PATH,
 		LC_ALL => 'C.UTF-8',
-		CCACHE_DIR => $ENV{CCACHE_DIR}
+		CCACHE_DIR => !$self->user && $ENV{CCACHE_DIR}
 		  || make_dir("$work/ccache", $self->user),
 
 		# All builds lie at WORK/b/NAME/{src,build}: with relative paths and
@@ -200,6 +216,10 @@ sub environment
 	}
 	$env{$_} = undef
 	  for qw(MAKEFLAGS MAKELEVEL DESTDIR CFLAGS LDFLAGS CPPFLAGS);
+	if ($self->user)
+	{
+		$env{$_} = undef for qw(TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME);
+	}
 	return \%env;
 }
 

@@ -27,6 +27,7 @@ missing) or C<missing>, whose text names the remedy.
 # Program, and what is lost without it; undef: nothing works without it.
 my @TOOLS = (
 	(map { [ $_, undef ] } qw(git bzip2 gcc make meson ninja bison flex)),
+	[ curl => 'upstream comes from the source package or a tarball only' ],
 	[ ccache => 'builds are slower' ],
 	[ valgrind => 'no instruction counts' ],
 	[ gnuplot => 'no plots in the report' ],

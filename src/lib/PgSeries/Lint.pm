@@ -10,7 +10,7 @@ use File::Spec::Functions qw(rel2abs);
 use PgSeries::Git         qw(git_status);
 use PgSeries::Lint::Patch;
 use PgSeries::Lint::Tree;
-use PgSeries::Util qw(fail find_tool read_file run_status);
+use PgSeries::Util qw(fail find_tool make_dir read_file run_status);
 
 =pod
 
@@ -282,11 +282,12 @@ my %REMEDY = (
 
 =over
 
-=item new(top => DIR, patches => DIR, tree => REPOSITORY, tools => {...})
+=item new(top => DIR, patches => DIR, tree => REPOSITORY, tools => {...}, user => {...})
 
 C<patches> defaults to TOP/patches.  C<tree> is a repository that holds the tree
 which patches/BASE names; without it the rules that need upstream's files are
-skipped.  C<tools> may give the paths of C<pgindent> (the pg_bsd_indent program)
+skipped.  C<user> is who runs pg_bsd_indent, which the unprivileged user has built,
+where the tool is run by root.  C<tools> may give the paths of C<pgindent> (the pg_bsd_indent program)
 and C<perltidy>; PATH is searched otherwise.
 
 =cut
@@ -299,6 +300,7 @@ sub new
 		top => $args{top},
 		dir => rel2abs($args{patches} || "$args{top}/patches"),
 		tree => $args{tree},
+		user => $args{user},
 		pgindent => $tools->{pgindent} || scalar find_tool('pg_bsd_indent'),
 		perltidy => $tools->{perltidy} || scalar find_tool('perltidy'),
 	}, $class;
@@ -938,12 +940,18 @@ sub rule_pgindent
 	  unless defined $self->{pgindent};
 	my $indent = sub {
 		my ($dir, @paths) = @_;
-		my @command = ($^X, 'src/tools/pgindent/pgindent');
+		my @command = (
+			$self->{user} ? '/usr/bin/perl' : $^X,
+			'src/tools/pgindent/pgindent');
+
+		# It makes temporary files in the directory where it runs.
+		make_dir($dir, $self->{user});
 		push @command, "--indent=$self->{pgindent}", '--diff', '--check',
 		  @paths;
 		my $status = run_status(
 			\@command,
 			cwd => $dir,
+			user => $self->{user},
 			env => { PGTYPEDEFS => undef },
 			out => \my $diff,
 			err => \my $err);
@@ -951,7 +959,10 @@ sub rule_pgindent
 		# 2: there are changes.  Perl may die with this status, too.
 		return ($diff, $err =~ /^Failure in ([^:]+): *(.*)/mg)
 		  if $status == 0 || $status == 3 || $status == 2 && $diff ne '';
-		$self->skip('pgindent failed: ' . join(' ', split ' ', $err));
+		fail(
+			2,
+			"pgindent failed on $p->{file}",
+			'run: pgseries build, which builds pg_bsd_indent anew', $err);
 		return;
 	};
 	$self->check_layout($p, qr{\.[ch]$}, $indent);

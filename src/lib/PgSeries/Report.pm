@@ -52,6 +52,7 @@ on the C<method>:
   time           "pairs": list of { base, patched }, and
                  "aa": list of { first, second }, base against itself
 
+A figure may carry the C<date> of its own run, if others were measured later.
 A figure with C<error> has no runs: the report says so and gives the error.
 
 C<ratio> is patched / base: of the medians for instructions, the median of the
@@ -1000,7 +1001,16 @@ sub _runs
 		  [ 'Benchmark', 'Topic', 'Scale', 'Date', 'Series', 'Raw runs' ],
 		map {
 			my $raw = _relative($_->{file}, $out);
-			(my $date = $_->{date}) =~ s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/;
+			my $result = $_;
+			my @dates = sort map {
+				my $date = defined $_->{date} ? $_->{date} : $result->{date};
+				$date =~ s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/;
+				$date
+			} @{ $result->{series} }, $result;
+			my $date =
+				$dates[0] eq $dates[-1]
+			  ? $dates[0]
+			  : "$dates[0] to $dates[-1]";
 			[
 				$_->{bench},
 				$_->{topic},

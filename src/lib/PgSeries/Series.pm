@@ -5,6 +5,7 @@ use warnings FATAL => 'all';
 
 use Digest::SHA    qw(sha256_hex);
 use File::Basename qw(basename dirname);
+use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
 use PgSeries::Git  qw(git git_capture git_status);
@@ -385,16 +386,25 @@ sub apply
 	my $tree = $self->tree;
 	my @patches = $self->prefix(defined $n ? $n : scalar $self->patches);
 
-	# While this file exists, the worktree holds nothing but a checkout that
-	# an interrupt left half done.
+	# This file exists while the checkout below is under way.  If it is left
+	# over, an interrupt has left the checkout half done; what the person may
+	# have done since then is in the same files, so all of it is kept.
 	my $underway =
 	  git_capture($tree, qw(rev-parse --absolute-git-dir))
 	  . '/pgseries-apply';
 	if (-e $underway)
 	{
 		unlink glob(dirname($underway) . '/{*,refs/heads/*}.lock');
-		git($tree, qw(reset -q --hard));
-		git($tree, qw(clean -qfd));
+		if ($self->dirty)
+		{
+			git($tree,
+				qw(stash push -q --include-untracked -m),
+				'left by an interrupted pgseries apply');
+			info(
+				"$tree: what an interrupted apply left is kept; see it there with: git stash show -p"
+			);
+		}
+		unlink $underway;
 	}
 	my @dirty = $self->dirty;
 	fail(
@@ -412,7 +422,12 @@ sub apply
 	# interrupt can leave half done is short.
 	my $commit = $opt{resolve} ? 'upstream' : $self->commit_of(@patches);
 	write_file($underway, '');
-	git($tree, qw(checkout -q -B series), $commit);
+	if (!eval { git($tree, qw(checkout -q -B series), $commit); 1 })
+	{
+		my $error = $@;
+		unlink $underway unless ref $error && $error->{code} == 130;
+		die $error;
+	}
 	unlink $underway;
 
 	if ($opt{resolve})
@@ -431,14 +446,15 @@ sub apply
 sub remember
 {
 	my ($self) = @_;
-	git($self->tree, qw(update-ref refs/pgseries-state/exported HEAD));
+	git($self->tree,
+		qw(update-ref refs/pgseries-state/exported refs/heads/series));
 	return;
 }
 
 =item unexported
 
-Returns the commits of the branch C<series>, one line each, that neither apply
-made nor export has written.
+Returns the commits of the branch C<series>, and of what is checked out if that
+is something else, one line each, that neither apply made nor export has written.
 
 =cut
 
@@ -461,7 +477,7 @@ sub unexported
 		out => \$out);
 	push @known, split /\n/, $out;
 	return split /\n/,
-	  git_capture($tree, qw(log --format=%h%x20%s series --not), @known);
+	  git_capture($tree, qw(log --format=%h%x20%s series HEAD --not), @known);
 }
 
 =item export(%options)
@@ -469,8 +485,9 @@ sub unexported
 Writes the commits upstream..series of WORK/tree to patches/, and the list to
 patches/series.  A patch of which only index lines or offsets changed is left
 as it is.  A new commit joins the topic of the commit before it, or the topic
-given as C<topic>.  With C<dry_run> nothing is written.  Returns the list of
-differences, one line each.
+given as C<topic>.  A patch that has no commit is an error (perhaps only the
+first N were applied) unless C<remove> says that it is to go.  With C<dry_run>
+nothing is written.  Returns the list of differences, one line each.
 
 =cut
 
@@ -490,8 +507,21 @@ sub export
 		$tree,
 		[qw(rev-parse -q --verify refs/heads/series)],
 		out => \$out);
+	my $on = '';
+	git_status($tree, [qw(symbolic-ref -q HEAD)], out => \$on);
+	fail(
+		2,
+		"$tree is not on the branch \"series\"",
+		'run there: git checkout series; and git merge --ff-only OTHER, if your commits are elsewhere'
+	) if $on ne "refs/heads/series\n";
 	my @texts = $self->format('series');
 	my $changes = $self->plan($opt{topic}, @texts);
+	my @gone = grep { /^removed: / } @{ $changes->{said} };
+	fail(
+		2,
+		'the worktree has no commit for ' . @gone . ' of the patches',
+		'apply all of them before you export (git am them there, or pgseries apply), or drop them with: pgseries export --remove',
+		join("\n", @gone)) if @gone && !$opt{remove} && !$opt{dry_run};
 	$self->write_plan($changes) unless $opt{dry_run};
 	$self->remember unless $opt{dry_run};
 	return @{ $changes->{said} };

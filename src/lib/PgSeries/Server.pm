@@ -4,10 +4,11 @@ use strict;
 use warnings FATAL => 'all';
 
 use Digest::SHA      qw(sha256_hex);
+use File::Basename   qw(dirname);
 use File::Path       qw(remove_tree);
 use IO::Socket::INET ();
 use PgSeries::Util
-  qw(capture fail info make_dir on_exit read_file run run_status write_file);
+  qw(fail make_dir on_exit read_file run run_status write_file);
 
 =pod
 
@@ -28,8 +29,9 @@ PgSeries::Server - a PostgreSQL server of one of the builds
 
 The data directory is WORK/b/BUILD/data/NAME.  Every build has its own: data
 directories are never shared, so catversion need not change between patches.
-The server listens on a Unix socket in a directory of its own and, if a port is
-asked for, on 127.0.0.1.  A server that an interrupted command left behind is
+The server listens on a Unix socket in a directory that only its user and root
+can enter, and trusts who comes that way.  If C<tcp> is given, it listens on
+127.0.0.1, too, with a password, which lies in the file C<passfile>.  A server that an interrupted command left behind is
 stopped by the next C<create> or C<start>.
 
 =over
@@ -50,7 +52,8 @@ sub new
 		build => $build,
 		name => $name,
 		data => "$build->{dir}/data/$name",
-		log => "$build->{log}/server-$name.log",
+		log => "$build->{dir}/data/$name.log",
+		passfile => "$build->{dir}/$name.pgpass",
 		port => $opt{port} || 5432,
 		tcp => $opt{tcp},
 		settings => $opt{settings} || {},
@@ -58,9 +61,10 @@ sub new
 	return $self;
 }
 
-=item data, log, port, socket_dir
+=item data, log, port, socket_dir, passfile
 
-The data directory, the server's log, its port, and the directory of its socket.
+The data directory, the server's log, its port, the directory of its socket, and
+the password file for libpq.
 
 =cut
 
@@ -71,7 +75,8 @@ sub log
 	my ($self) = @_;
 	return $self->{log};
 }    ## no critic (ProhibitBuiltinHomonyms)
-sub port { my ($self) = @_; return $self->{port}; }
+sub port     { my ($self) = @_; return $self->{port}; }
+sub passfile { my ($self) = @_; return $self->{passfile}; }
 
 sub socket_dir
 {
@@ -83,13 +88,17 @@ sub socket_dir
 	my $dir = $config->work . "/run/$self->{build}{name}-$self->{name}";
 	$dir = '/tmp/pgseries-' . substr(sha256_hex($dir), 0, 12)
 	  if length($dir) > 85;
+	my $uid = $config->user ? $config->user->{uid} : $>;
+	make_dir(dirname($dir));
+	mkdir $dir, 0700;
+	my $owner = (lstat $dir)[4];
+	fail(
+		2,
+		"$dir belongs to another user or is no directory",
+		'remove it, then run again'
+	) unless defined $owner && -d _ && ($owner == $uid || $owner == $>);
+	chmod 0700, $dir or fail(2, "cannot protect $dir: $!", '');
 	make_dir($dir, $config->user);
-	fail(2, "$dir belongs to another user", 'remove it, then run again')
-	  if (stat $dir)[4] != ($config->user ? $config->user->{uid} : $>);
-	if (!$config->user)
-	{
-		chmod 0700, $dir or fail(2, "cannot protect $dir: $!", '');
-	}
 	return $self->{socket_dir} = $dir;
 }
 
@@ -132,10 +141,11 @@ sub create
 	my $config = $self->{config};
 	$self->stop;
 	remove_tree($self->{data});
+	unlink $self->{passfile};
 	make_dir("$self->{build}{dir}/data", $config->user);
 	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
 	my $log = "$self->{build}{log}/initdb-$self->{name}.log";
-	unlink $log;
+	unlink $log, $self->{log};
 	run($self->command(
 			qw(initdb --no-sync --auth=trust --username=postgres
 			  --locale=C --encoding=UTF8 --no-instructions -D), $self->{data}
@@ -173,7 +183,8 @@ sub running
 
 =item configure
 
-Writes postgresql.auto.conf from the settings; C<start> does it, too.
+Writes postgresql.auto.conf from the settings, and pg_hba.conf; C<start> does it,
+too.
 
 =cut
 
@@ -188,6 +199,32 @@ sub configure
 	my $text = join '',
 	  map { (my $v = $all{$_}) =~ s/'/''/g; "$_ = '$v'\n" } sort keys %all;
 	write_file("$self->{data}/postgresql.auto.conf", $text);
+	write_file("$self->{data}/pg_hba.conf",
+			"local all all trust\nlocal replication all trust\n"
+		  . "host all all 127.0.0.1/32 scram-sha-256\n");
+	$self->protect if $self->{tcp};
+	return;
+}
+
+# A password for TCP: what is not known to the server before it runs cannot be
+# used before, so the server sets it itself, in its first start.
+sub protect
+{
+	my ($self) = @_;
+	return if -f $self->{passfile};
+	open(my $random, '<:raw', '/dev/urandom')
+	  or fail(2, "cannot read /dev/urandom: $!", '');
+	read($random, my $bytes, 16) == 16
+	  or fail(2, "cannot read /dev/urandom: $!", '');
+	my $password = unpack 'H*', $bytes;
+	$self->single_user("alter role postgres password '$password'\n");
+	my $mask = umask 077;
+	my $ok = eval {
+		write_file($self->{passfile}, "127.0.0.1:*:*:postgres:$password\n");
+		1;
+	};
+	umask $mask;
+	die $@ unless $ok;
 	return;
 }
 

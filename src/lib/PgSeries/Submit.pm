@@ -3,6 +3,7 @@ package PgSeries::Submit;
 use strict;
 use warnings FATAL => 'all';
 
+use File::Glob qw(:bsd_glob);
 use File::Path qw(remove_tree);
 use PgSeries::Bench;
 use PgSeries::Report;
@@ -71,7 +72,7 @@ sub write_set
 		$about .= "  $names[$i]\n    $list[$i]{subject}\n";
 	}
 	my $table = PgSeries::Report::text_table(\@results, \@list);
-	$letter =~ s/\@BASE@/$series->upstream->version/ge;
+	$letter =~ s/\@BASE@/$series->upstream->actual_version/ge;
 	$letter =~ s/\@PATCHES@\n/$about/g;
 	$letter =~ s/\@RESULTS@\n/$table/g;
 	write_file("$temp/cover-letter", $letter);

@@ -3,7 +3,7 @@ package PgSeries::Test;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Path qw(remove_tree);
+use File::Glob qw(:bsd_glob);
 use JSON::PP   ();
 use PgSeries::Server;
 use PgSeries::Util
@@ -117,9 +117,6 @@ sub meson_test
 	info("testing $b->{name}: $what") if $what ne 'setup';
 	my $out = '';
 	my $env = $config->environment;
-
-	# The tests put their sockets into a directory below this one.
-	my $temp = make_dir("$b->{dir}/t", $config->user);
 	my $status = run_status(
 		[
 			qw(meson test --no-rebuild --quiet --print-errorlogs),
@@ -132,6 +129,7 @@ sub meson_test
 		err => \my $err);
 	my @results;
 	my $json = JSON::PP->new->utf8;
+
 	for my $line (-f $log ? split(/\n/, read_file($log)) : ())
 	{
 		my $t = $json->decode($line);
@@ -173,8 +171,8 @@ sub failure
 	my ($self, $b, $test, $t) = @_;
 	my $dir = "$b->{build}/testrun/$test";
 	my @said = ("$test: $t->{result} (files: $dir)");
-	my ($diffs) = grep { -s }
-	  glob("$dir/regression.diffs $dir/output_iso/regression.diffs");
+	my ($diffs) =
+	  grep { -s } glob("$dir/{regression.diffs,output_iso/regression.diffs}");
 	if (defined $diffs)
 	{
 		push @said, tail_file($diffs, 40);

@@ -6,6 +6,7 @@ use warnings FATAL => 'all';
 use Digest::SHA;
 use File::Basename qw(basename);
 use File::Copy     qw(copy);
+use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use PgSeries::Git  qw(git git_capture git_status);
 use PgSeries::Util
@@ -68,6 +69,25 @@ The version that patches/BASE names.
 =cut
 
 sub version { my ($self) = @_; return $self->{version}; }
+
+=item actual_version
+
+The version that the worktree holds: another one where a later minor release had
+to stand in.
+
+=cut
+
+sub actual_version
+{
+	my ($self) = @_;
+	my $subject = '';
+	git_status(
+		$self->{config}->work . '/tree',
+		[qw(log -1 --format=%s refs/heads/upstream)],
+		out => \$subject,
+		err => \my $err);
+	return $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
+}
 
 =item fetch
 
@@ -287,7 +307,7 @@ sub apt_entries
 {
 	my @entries;
 	my %seen;
-	for my $file (glob('/etc/apt/sources.list /etc/apt/sources.list.d/*'))
+	for my $file (glob('/etc/apt/{sources.list,sources.list.d/*}'))
 	{
 		next unless -f $file && $file =~ /\.(list|sources)$/;
 		my $text = read_file($file);

@@ -6,7 +6,7 @@ use warnings FATAL => 'all';
 use Carp           ();
 use Errno          qw(EINTR ENOSPC);
 use Exporter       qw(import);
-use Fcntl          qw(:flock);
+use Fcntl          qw(:flock O_CREAT O_EXCL O_NOFOLLOW O_WRONLY);
 use File::Basename qw(dirname);
 use File::Path     ();
 use POSIX          ();
@@ -210,11 +210,21 @@ sub run_status
 	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
 }
 
+=item exec_child(\@command, \%options)
+
+Becomes the command, with the options of C<run_status> that make sense then;
+C<stdin> keeps standard input.
+
+=cut
+
 sub exec_child
 {
 	my ($command, $opt, $in_file, $out_w, $err_w) = @_;
-	if   ($in_file) { open(STDIN, '<&', $in_file) or die "stdin: $!"; }
-	else            { open(STDIN, '<', '/dev/null') or die "stdin: $!"; }
+	if    ($in_file) { open(STDIN, '<&', $in_file) or die "stdin: $!"; }
+	elsif (!$opt->{stdin})
+	{
+		open(STDIN, '<', '/dev/null') or die "stdin: $!";
+	}
 	if (defined $opt->{log})
 	{
 		open(STDOUT, '>>', $opt->{log}) or die "$opt->{log}: $!";
@@ -382,16 +392,17 @@ sub in_parallel
 	return;
 }
 
-=item find_tool($name)
+=item find_tool($name [, $path])
 
-Returns the path of a program in PATH, or undef.
+Returns the path of a program in the search path, the caller's by default, or
+undef.
 
 =cut
 
 sub find_tool
 {
-	my ($name) = @_;
-	for my $dir (split /:/, $ENV{PATH})
+	my ($name, $path) = @_;
+	for my $dir (split /:/, defined $path ? $path : $ENV{PATH})
 	{
 		return "$dir/$name" if -f "$dir/$name" && -x _;
 	}
@@ -401,7 +412,8 @@ sub find_tool
 =item read_file($file), write_file($file, $text), tail_file($file, $lines)
 
 C<write_file> replaces the file in one step (write beside it, then rename), so
-that an interrupt or a full disk leaves the old contents.
+that an interrupt or a full disk leaves the old contents.  It follows no link:
+the directory may belong to the unprivileged user.
 
 =cut
 
@@ -421,8 +433,10 @@ sub write_file
 	my ($file, $text) = @_;
 	my $temp = "$file.tmp$$";
 	my $why;
-	if (open(my $fh, '>:raw', $temp))
+	unlink $temp;
+	if (sysopen(my $fh, $temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
 	{
+		binmode $fh;
 		print $fh $text or $why = "$!";
 		close($fh) or $why ||= "$!";
 	}
@@ -483,8 +497,10 @@ sub make_dir
 			"cannot make directory $dir: $why",
 			'check the permissions and the free space');
 	}
-	if ($user && (stat $dir)[4] != $user->{uid})
+	if ($user && (lstat $dir)[4] != $user->{uid})
 	{
+		fail(2, "$dir is not a directory", 'remove it, then run again')
+		  unless -d _;
 		chown($user->{uid}, $user->{gid}, $dir)
 		  or fail(2, "cannot give $dir to $user->{name}: $!", '');
 	}

@@ -44,6 +44,7 @@ sub new
 	  or
 	  fail(2, "$repository is not a git repository", 'run: pgseries fetch');
 	my $dir = File::Temp->newdir('pgseries-lint-XXXXXX', TMPDIR => 1);
+	chmod 0755, "$dir" or fail(2, "cannot open $dir: $!", 'free some space');
 	my $self = bless { dir => $dir, side => '' }, $class;
 	$self->must('init', '--quiet', '--bare', '--template=', "$dir/repo");
 	write_file("$dir/repo/objects/info/alternates", $objects);
