@@ -135,6 +135,26 @@ refuses(2, 'no commit for 1 of the patches', 'export after apply 1');
 is(slurp("$dir/patches/0002-Change-line-20.patch"),
 	$second, 'the other patch is still there');
 
+# A new subject is not a new patch.
+$f->git(qw(checkout -q -B series upstream));
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'apply') or diag($err);
+$f->git(qw(commit -q --amend -m), 'Change the twentieth line');
+($status, $out, $err) = $f->pgseries('export');
+is( $out,
+	"changed: 0002-Change-line-20.patch -> 0002-Change-the-twentieth-line.patch\n",
+	'a patch with another subject keeps its place') or diag($err);
+like(
+	slurp("$dir/patches/series"),
+	qr/topic: two\n0002-Change-the/,
+	'and its topic');
+$f->git(
+	qw(commit -q --amend -m),
+	'Change line 20',
+	'-m',
+	'The body of the message.');
+$f->pgseries('export');
+
 # Work that is not on the branch "series".
 $f->git(qw(checkout -q --detach));
 $f->git(qw(branch -f series series~1));
@@ -155,7 +175,7 @@ append("$tree/src/a.c", "int e = 5;\n");
 spew("$tree/src/new.c", "int f = 6;\n");
 ($status, $out, $err) = $f->pgseries('apply');
 is($status, 0, 'apply after an interrupted apply') or diag($err);
-like($err, qr/is kept; see it there with: git stash show -p/, 'says so');
+like($err, qr/is kept; there, git stash show/, 'says so');
 is($f->git(qw(status --porcelain)), '', 'the worktree is clean');
 like($f->git(qw(show stash:src/a.c)), qr/int e = 5/, 'changes are kept');
 like($f->git(qw(show stash^3:src/new.c)),
@@ -171,7 +191,8 @@ refuses(
 	3,
 	'0002-Change-line-20.patch does not apply',
 	'a patch that does not apply');
-like($err, qr/README:17: this hunk is rejected/, 'file and line are named');
+like($err, qr/README:1[78]: this hunk is rejected/,
+	'file and line are named');
 like($err, qr/-line twenty-one\n\s+\+twenty/, 'the hunk is shown');
 is($f->git(qw(status --porcelain)), '', 'the worktree is left alone');
 ($status, $out, $err) = $f->pgseries('apply', 1);

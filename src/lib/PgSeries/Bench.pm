@@ -190,6 +190,11 @@ sub command
 		'the gate has nothing to judge: no instructions were counted',
 		'leave out --method=time, or choose other cases') unless @gated;
 	my $over = grep { $_->{ratio} > $o->{gate} } @gated;
+	fail(
+		2,
+		"the gate has not seen $run->{left_out} cases, for which there was no time",
+		'allow more with --minutes, or choose cases with --case'
+	) if $run->{left_out} && !$over;
 	if ($over)
 	{
 		info(
@@ -233,11 +238,18 @@ sub keep_others
 	my $old = slurp_json($file);
 	for my $key (qw(format base patched scale))
 	{
-		return if $old->{$key} ne $result->{$key};
+		next if $old->{$key} eq $result->{$key};
+		info("$file: replaced; it had figures of another $key, $old->{$key}");
+		return;
 	}
-	my $json = JSON::PP->new->canonical;
-	return
-	  if $json->encode($old->{machine}) ne $json->encode($result->{machine});
+	for my $key (qw(cpu cores compiler valgrind))
+	{
+		next if $old->{machine}{$key} eq $result->{machine}{$key};
+		info(
+			"$file: replaced; it had figures of another machine ($key: $old->{machine}{$key})"
+		);
+		return;
+	}
 	for my $s (@{ $old->{series} })
 	{
 		for my $key (qw(date seed))
@@ -532,7 +544,7 @@ sub callgrind
 		my @steps;
 		for my $count (@counts)
 		{
-			my $file = $server->data . ".callgrind-$count";
+			my $file = $server->data . "/callgrind-$count.out";
 			unlink $file;
 			$file{"$b/$count"} = $file;
 			(my $set = settings_sql($m, $case)) =~ s/;$//mg;
@@ -682,6 +694,7 @@ sub machine
 {
 	my $cpuinfo = -f '/proc/cpuinfo' ? read_file('/proc/cpuinfo') : '';
 	my ($cpu) = $cpuinfo =~ /^model name\s*:\s*(.*)$/m;
+	my $env = { PATH => PgSeries::Config::PATH };
 	my $cores = () = $cpuinfo =~ /^processor\s*:/mg;
 	my ($memory) = (-f '/proc/meminfo' ? read_file('/proc/meminfo') : '') =~
 	  /^MemTotal:\s*(\d+)/m;
@@ -690,9 +703,10 @@ sub machine
 		cores => $cores,
 		memory_kb => ($memory || 0) + 0,
 		kernel => capture([qw(uname -sr)]),
-		compiler => (split /\n/, capture([qw(gcc --version)]))[0],
-		valgrind => find_tool('valgrind')
-		? capture([qw(valgrind --version)])
+		compiler =>
+		  (split /\n/, capture([qw(gcc --version)], env => $env))[0],
+		valgrind => find_tool('valgrind', PgSeries::Config::PATH)
+		? capture([qw(valgrind --version)], env => $env)
 		: 'none',
 	};
 }

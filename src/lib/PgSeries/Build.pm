@@ -115,8 +115,11 @@ sub ensure
 
 	for my $tool (qw(meson ninja gcc bison flex))
 	{
-		fail(2, "$tool is missing", 'run: ./configure --install-deps')
-		  unless find_tool($tool, PgSeries::Config::PATH);
+		fail(
+			2,
+			"$tool is missing in " . PgSeries::Config::PATH,
+			'run: ./configure --install-deps, or set PGSERIES_PATH'
+		) unless find_tool($tool, PgSeries::Config::PATH);
 	}
 	fail(
 		2,
@@ -126,7 +129,7 @@ sub ensure
 	unlink $b->{stamp};
 	make_dir($b->{dir});
 	make_dir($b->{$_}, $config->user) for qw(build inst);
-	make_dir($b->{log});
+	make_dir($b->{log}, $config->caller);
 	$self->checkout($b, $commit);
 
 	# Upstream's tests of ecpg write beside their sources.
@@ -145,8 +148,14 @@ my $toolchain;
 
 sub toolchain
 {
-	return $toolchain ||= join('/',
-		map { (split /\n/, capture([ $_, '--version' ]))[0] } qw(gcc meson));
+	return $toolchain ||= join(
+		'/',
+		map {
+			(   split /\n/,
+				capture(
+					[ $_, '--version' ],
+					env => { PATH => PgSeries::Config::PATH }))[0]
+		} qw(gcc meson));
 }
 
 sub checkout
@@ -256,7 +265,7 @@ sub install_to
 	$b->{inst} = $prefix;
 	make_dir($b->{dir});
 	make_dir($b->{build}, $config->user);
-	make_dir($b->{log});
+	make_dir($b->{log}, $config->caller);
 	$self->checkout($b, $commit);
 	info("building for $prefix (log: $b->{log}/build.log)");
 	$self->configure($b);
@@ -284,8 +293,8 @@ sub install_to
 		user => $config->user);
 	make_dir($prefix);
 	run([
-			qw(cp -R --no-dereference), '--preserve=mode,timestamps,links',
-			"$stage$prefix/.", $prefix
+			qw(cp -R --no-dereference --remove-destination),
+			'--preserve=timestamps,links', "$stage$prefix/.", $prefix
 		],
 		%log);
 	remove_tree($stage);

@@ -5,6 +5,7 @@ use warnings FATAL => 'all';
 
 use Getopt::Long ();
 use JSON::PP     ();
+use POSIX        ();
 use PgSeries::Build;
 use PgSeries::Config;
 use PgSeries::Series;
@@ -628,7 +629,7 @@ sub server
 
 	if ($what eq 'start')
 	{
-		if ($server->running)
+		if ($server->running && -f $server->passfile)
 		{
 			return $c->say(
 				{ running => 1 },
@@ -669,16 +670,19 @@ sub server
 		LC_ALL => $ENV{LC_ALL});
 
 	# psql is the person's and has the terminal.  Root does not run what the
-	# unprivileged user has built: there, psql runs as that user.
+	# unprivileged user has built: there, psql runs as that user, on a terminal
+	# of its own.
+	my $user = $c->config->user;
+	my @command = ("$b->{bin}/psql");
+	if ($user && POSIX::isatty(0))
+	{
+		unshift @command, qw(runuser --pty -u), $user->{name}, '--';
+		$env{HOME} = $user->{home};
+		undef $user;
+	}
 	eval {
-		PgSeries::Util::exec_child(
-			["$b->{bin}/psql"],
-			{
-				env => \%env,
-				user => $c->config->user,
-				stdin => 1,
-				cwd => $c->config->user ? '/' : undef
-			});
+		PgSeries::Util::exec_child(\@command,
+			{ env => \%env, user => $user, stdin => 1 });
 		1;
 	};
 	return fail(

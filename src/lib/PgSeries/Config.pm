@@ -132,12 +132,18 @@ sub work
 		"the work directory $work is not an absolute path",
 		'name the full path in PGSERIES_WORKDIR or ./configure --workdir'
 	) unless $work =~ m{^/};
-	make_dir($work);
+	fail(
+		2,
+		"the name of the work directory $work has white space in it, which upstream's makefiles do not take",
+		'name another directory in PGSERIES_WORKDIR or ./configure --workdir'
+	) if $work =~ /\s/;
 	my $link = "$build/work";
-	if ($work ne $link && !(-e $link && realpath($link) eq realpath($work)))
+	unlink $link if -l $link && !-e $link;
+	make_dir($work);
+
+	# The variable may be for one command only: the link stays.
+	if (!-e $link || -l $link && !$ENV{PGSERIES_WORKDIR})
 	{
-		fail(2, "$link is in the way of a link to $work", 'move it away')
-		  if -e $link && !-l $link;
 		unlink $link;
 		symlink $work,
 		  $link
@@ -183,6 +189,19 @@ sub user
 	my ($self) = @_;
 	$self->work;
 	return $self->{user};
+}
+
+=item caller
+
+Root where C<user> is defined, otherwise undef: the owner of what the
+unprivileged user must not change.
+
+=cut
+
+sub caller    ## no critic (ProhibitBuiltinHomonyms)
+{
+	my ($self) = @_;
+	return $self->user ? { name => 'root', uid => $>, gid => $) + 0 } : undef;
 }
 
 =item environment

@@ -3,7 +3,8 @@ package PgSeries::Doctor;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Util qw(find_tool free_bytes run_status);
+use PgSeries::Config ();
+use PgSeries::Util   qw(find_tool free_bytes run_status);
 
 =pod
 
@@ -42,7 +43,7 @@ sub examine
 	for (@TOOLS)
 	{
 		my ($tool, $loss) = @$_;
-		my $path = find_tool($tool);
+		my $path = find_tool($tool, PgSeries::Config::PATH);
 		push @said,
 		  defined $path   ? { level => 'ok', text => $path }
 		  : defined $loss ? {

@@ -322,7 +322,8 @@ sub run
 	$self->{skipped} = {};
 	my $base = read_base("$self->{dir}/BASE");
 	$self->read_series;
-	$self->{git} = PgSeries::Lint::Tree->new($self->{tree}, $base)
+	$self->{git} =
+	  PgSeries::Lint::Tree->new($self->{tree}, $base, $self->{user})
 	  if defined $self->{tree};
 	$self->{base} = $base;
 
@@ -955,6 +956,8 @@ sub rule_pgindent
 			env => { PGTYPEDEFS => undef },
 			out => \my $diff,
 			err => \my $err);
+		make_dir($dir, { name => 'root', uid => $>, gid => $) + 0 })
+		  if $self->{user};
 
 		# 2: there are changes.  Perl may die with this status, too.
 		return ($diff, $err =~ /^Failure in ([^:]+): *(.*)/mg)
@@ -962,7 +965,8 @@ sub rule_pgindent
 		fail(
 			2,
 			"pgindent failed on $p->{file}",
-			'run: pgseries build, which builds pg_bsd_indent anew', $err);
+			'remove WORK/b/*/build/src/tools/pg_bsd_indent and WORK/b/*/stamp, then run: pgseries build',
+			$err);
 		return;
 	};
 	$self->check_layout($p, qr{\.[ch]$}, $indent);

@@ -72,8 +72,7 @@ sub compare
 			fail(
 				2,
 				"only $count plans were logged on $name",
-				'see WORK/b/' . $name . '/log/server-plans.log'
-			) if $count < 1000;
+				"see WORK/b/$name/data/plans.log") if $count < 1000;
 			for (keys %$plans)
 			{
 				$seen{$name}{$_}{ $plans->{$_} } = 1;
@@ -141,7 +140,6 @@ sub run_suite
 		$config, $b,
 		name => 'plans',
 		settings => \%SETTINGS);
-	unlink $server->log;
 	$server->create;
 	$server->start;
 	my $regress = "$b->{build}/src/test/regress";
@@ -149,11 +147,11 @@ sub run_suite
 
 	# The same paths for all runs: they get into the catalogs, and their length
 	# into the size of pg_proc and so into costs.
-	my $dir = make_dir($config->work . '/plans', $config->user);
+	my $dir = make_dir($config->work . '/plans', $config->caller);
 	my $output = "$dir/output";
 	remove_tree($output);
-	make_dir("$output/testtablespace", $config->user);
-	make_dir($output, $config->user);
+	make_dir("$output/testtablespace");
+	make_dir($_, $config->user) for "$output/testtablespace", $output;
 	unlink "$dir/lib";
 	symlink $regress, "$dir/lib"
 	  or fail(2, "cannot make the link $dir/lib: $!", '');

@@ -218,6 +218,20 @@ sub key
 	return substr($key, 0, 12);
 }
 
+=item base
+
+The commit of the release: the root of the branch C<upstream>, wherever the
+branch may be now.
+
+=cut
+
+sub base
+{
+	my ($self) = @_;
+	return $self->{base} ||=
+	  git_capture($self->tree, qw(rev-list --max-parents=0 upstream));
+}
+
 =item commit_of(@patches)
 
 Applies the patches, in this order, on upstream and returns the commit.  Commits
@@ -231,7 +245,7 @@ sub commit_of
 {
 	my ($self, @patches) = @_;
 	my $tree = $self->tree;
-	my $base = git_capture($tree, qw(rev-parse upstream));
+	my $base = $self->base;
 	return $base unless @patches;
 	my @keys = map { "refs/pgseries/" . $self->key(@patches[ 0 .. $_ ]) }
 	  0 .. $#patches;
@@ -387,7 +401,7 @@ sub apply
 	my @patches = $self->prefix(defined $n ? $n : scalar $self->patches);
 
 	# This file exists while the checkout below is under way.  If it is left
-	# over, an interrupt has left the checkout half done; what the person may
+	# over, the checkout may be half done; what the person may
 	# have done since then is in the same files, so all of it is kept.
 	my $underway =
 	  git_capture($tree, qw(rev-parse --absolute-git-dir))
@@ -401,7 +415,7 @@ sub apply
 				qw(stash push -q --include-untracked -m),
 				'left by an interrupted pgseries apply');
 			info(
-				"$tree: what an interrupted apply left is kept; see it there with: git stash show -p"
+				"$tree: what an interrupted apply left is kept; there, git stash show -p --include-untracked shows it, git stash pop takes it back, git stash drop drops it"
 			);
 		}
 		unlink $underway;
@@ -416,18 +430,13 @@ sub apply
 	fail(
 		2,
 		"$tree has commits that are not in patches/",
-		'run: pgseries export, or drop them there with: git reset --hard upstream',
+		'run: pgseries export; or leave them, perhaps with a name: git branch NAME COMMIT; git checkout -B series upstream',
 		join("\n", @unexported)) if @unexported;
 	# The commits are made in a worktree of the tool's own, so that what an
 	# interrupt can leave half done is short.
-	my $commit = $opt{resolve} ? 'upstream' : $self->commit_of(@patches);
+	my $commit = $opt{resolve} ? $self->base : $self->commit_of(@patches);
 	write_file($underway, '');
-	if (!eval { git($tree, qw(checkout -q -B series), $commit); 1 })
-	{
-		my $error = $@;
-		unlink $underway unless ref $error && $error->{code} == 130;
-		die $error;
-	}
+	git($tree, qw(checkout -q -B series), $commit);
 	unlink $underway;
 
 	if ($opt{resolve})
@@ -463,12 +472,14 @@ sub unexported
 	my ($self) = @_;
 	my $tree = $self->tree;
 	my ($out, $err);
-	return
+	my @tips = ('HEAD');
+	push @tips,
+	  'refs/heads/series'
 	  if git_status(
 		$tree,
 		[qw(rev-parse -q --verify refs/heads/series)],
-		out => \$out);
-	my @known = ('upstream');
+		out => \$out) == 0;
+	my @known = ($self->base);
 	git_status(
 		$tree,
 		[
@@ -477,7 +488,7 @@ sub unexported
 		out => \$out);
 	push @known, split /\n/, $out;
 	return split /\n/,
-	  git_capture($tree, qw(log --format=%h%x20%s series HEAD --not), @known);
+	  git_capture($tree, qw(log --format=%h%x20%s), @tips, '--not', @known);
 }
 
 =item export(%options)
@@ -512,7 +523,8 @@ sub export
 	fail(
 		2,
 		"$tree is not on the branch \"series\"",
-		'run there: git checkout series; and git merge --ff-only OTHER, if your commits are elsewhere'
+		'run there: git checkout series (your commits are elsewhere? then: git checkout -B series COMMIT)',
+		'checked out: ' . git_capture($tree, qw(log -1 --format=%h%x20%s))
 	) if $on ne "refs/heads/series\n";
 	my @texts = $self->format('series');
 	my $changes = $self->plan($opt{topic}, @texts);
@@ -520,7 +532,7 @@ sub export
 	fail(
 		2,
 		'the worktree has no commit for ' . @gone . ' of the patches',
-		'apply all of them before you export (git am them there, or pgseries apply), or drop them with: pgseries export --remove',
+		'if only the first were applied, git am the others there; if they are to go, run: pgseries export --remove',
 		join("\n", @gone)) if @gone && !$opt{remove} && !$opt{dry_run};
 	$self->write_plan($changes) unless $opt{dry_run};
 	$self->remember unless $opt{dry_run};
@@ -553,9 +565,9 @@ sub format
 		"$commit is not based on upstream",
 		"rebase it there: git rebase upstream")
 	  if git_status($tree,
-		[ qw(merge-base --is-ancestor upstream), $commit ]);
+		[ qw(merge-base --is-ancestor), $self->base, $commit ]);
 	my $merges =
-	  git_capture($tree, qw(rev-list --merges), "upstream..$commit");
+	  git_capture($tree, qw(rev-list --merges), $self->base . "..$commit");
 	fail(
 		2,
 		'the branch "series" has a merge commit',
@@ -567,7 +579,7 @@ sub format
 		  --dst-prefix=b/ --unified=3 --find-renames=50% --no-notes
 		  --stat=79 --subject-prefix=PATCH --no-to --no-cc --no-add-header
 		  --no-encode-email-headers --suffix=.patch -o), "$dir",
-		"upstream..$commit");
+		$self->base . "..$commit");
 	return map { { name => basename($_), text => read_file($_) } }
 	  sort glob "$dir/*.patch";
 }
@@ -582,6 +594,18 @@ sub without_positions
 	return $text;
 }
 
+# True if two patches have more than half of their changed lines in common.
+sub alike
+{
+	my ($x, $y) = @_;
+	my ($in_x, $in_y) = map {
+		my %lines = map { $_ => 1 } /^([+-](?![+-]{2} ).*\w.*)$/mg;
+		\%lines
+	} $x, $y;
+	my $common = grep { $in_y->{$_} } keys %$in_x;
+	return 2 * $common > keys %$in_x && 2 * $common > keys %$in_y;
+}
+
 # Compares texts with patches/: { said => [lines], write => {file => text},
 # remove => [files], series => text }.
 sub plan
@@ -589,16 +613,33 @@ sub plan
 	my ($self, $topic, @texts) = @_;
 	my %old = map { $_->{file} => $_ } $self->patches;
 	my %by_subject = map { $self->subject($_->{path}) => $_ } $self->patches;
-	my (@said, %write, @entries, %kept);
-	for my $new (@texts)
+	my (@said, %write, @entries, %kept, @was, @subject);
+	for my $i (0 .. $#texts)
 	{
-		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
+		my ($slug) = $texts[$i]{name} =~ /^\d+-(.*)$/;
 		my ($subject) =
-		  $new->{text} =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
+		  $texts[$i]{text} =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
 		$subject =~ s/\n[ \t]+/ /g;
 		$subject =~ s/^\[PATCH\]\s*//;
-		my ($was) = grep { $_->{file} =~ /^\d+-\Q$slug\E$/ } $self->patches;
-		$was = $by_subject{$subject} unless $was;
+		$subject[$i] = $subject;
+		($was[$i]) =
+		  grep { $_->{file} =~ /^\d+-\Q$slug\E$/ } $self->patches;
+		$was[$i] ||= $by_subject{$subject};
+		$kept{ $was[$i]{file} } = 1 if $was[$i];
+	}
+
+	# A new subject with the changes of a patch that is gone: it was renamed.
+	for my $i (grep { !$was[$_] } 0 .. $#texts)
+	{
+		($was[$i]) = grep {
+			!$kept{ $_->{file} }
+			  && alike(read_file($_->{path}), $texts[$i]{text})
+		} $self->patches;
+		$kept{ $was[$i]{file} } = 1 if $was[$i];
+	}
+	for my $i (0 .. $#texts)
+	{
+		my ($new, $was, $subject) = ($texts[$i], $was[$i], $subject[$i]);
 		my $in =
 			$was           ? $was->{topic}
 		  : defined $topic ? $topic
@@ -617,8 +658,13 @@ sub plan
 			push @said, "renamed: $was->{file} -> $new->{name}"
 			  if $was->{file} ne $new->{name};
 		}
-		else { push @said, "changed: $new->{name}"; }
-		$kept{ $was->{file} } = 1 if $was;
+		else
+		{
+			push @said,
+				"changed: "
+			  . ($was->{file} ne $new->{name} ? "$was->{file} -> " : '')
+			  . $new->{name};
+		}
 		$write{ $new->{name} } = $new->{text}
 		  if !defined $old_text
 		  || $was->{file} ne $new->{name}
@@ -701,7 +747,7 @@ sub range_diff
 	return git_capture(
 		$self->tree,
 		qw(range-diff --no-color),
-		map { "upstream..$_" } @tips);
+		map { $self->base . "..$_" } @tips);
 }
 
 sub version

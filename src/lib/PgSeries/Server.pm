@@ -142,10 +142,22 @@ sub create
 	$self->stop;
 	remove_tree($self->{data});
 	unlink $self->{passfile};
-	make_dir("$self->{build}{dir}/data", $config->user);
+
+	# Only the cluster belongs to the unprivileged user, not the directory that
+	# holds it: so it is no link to something else.
+	make_dir("$self->{build}{dir}/data", $config->caller);
+	make_dir($self->{data}, $config->user);
+	chmod 0700, $self->{data}
+	  or fail(2, "cannot protect $self->{data}: $!", '');
+	write_file($self->{log}, '');
+	if ($config->user)
+	{
+		chown $config->user->{uid}, $config->user->{gid}, $self->{log}
+		  or fail(2, "cannot give $self->{log} away: $!", '');
+	}
 	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
 	my $log = "$self->{build}{log}/initdb-$self->{name}.log";
-	unlink $log, $self->{log};
+	unlink $log;
 	run($self->command(
 			qw(initdb --no-sync --auth=trust --username=postgres
 			  --locale=C --encoding=UTF8 --no-instructions -D), $self->{data}

@@ -3,6 +3,7 @@ package PgSeries::Lint::Tree;
 use strict;
 use warnings FATAL => 'all';
 
+use File::Basename qw(dirname);
 use File::Temp;
 use PgSeries::Git  qw(git_status);
 use PgSeries::Util qw(fail write_file);
@@ -26,15 +27,16 @@ and has an index of its own, so that nothing is written to the other one.
 
 =over
 
-=item new($repository, $base)
+=item new($repository, $base [, $user])
 
-$base is the git tree to start from; an error says if it is not there.
+$base is the git tree to start from; an error says if it is not there.  With
+$user, that user can read what is checked out.
 
 =cut
 
 sub new
 {
-	my ($class, $repository, $base) = @_;
+	my ($class, $repository, $base, $user) = @_;
 	fail(2, "there is no directory $repository", 'run: pgseries fetch')
 	  unless -d $repository;
 	my @where = qw(-c safe.directory=* rev-parse --path-format=absolute
@@ -43,7 +45,9 @@ sub new
 	git_status($repository, \@where, out => \$objects, err => \$err) == 0
 	  or
 	  fail(2, "$repository is not a git repository", 'run: pgseries fetch');
-	my $dir = File::Temp->newdir('pgseries-lint-XXXXXX', TMPDIR => 1);
+	# Root's TMPDIR may be closed to that user.
+	my $dir = File::Temp->newdir('pgseries-lint-XXXXXX',
+		$user ? (DIR => dirname($repository)) : (TMPDIR => 1));
 	chmod 0755, "$dir" or fail(2, "cannot open $dir: $!", 'free some space');
 	my $self = bless { dir => $dir, side => '' }, $class;
 	$self->must('init', '--quiet', '--bare', '--template=', "$dir/repo");
