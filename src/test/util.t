@@ -59,7 +59,8 @@ like(
 write_file("$dir/f", 'old');
 SKIP:
 {
-	skip 'there is no prlimit', 1 if run_status(['prlimit']) != 0;
+	skip 'there is no prlimit', 1
+	  if run_status([ 'prlimit', '--version' ], out => \my $version) != 0;
 	my $code =
 	  q{$SIG{XFSZ} = 'IGNORE'; eval { write_file($ARGV[0], 'x' x 100_000) }; print $@};
 	like(
