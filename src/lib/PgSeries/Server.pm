@@ -31,8 +31,9 @@ The data directory is WORK/b/BUILD/data/NAME.  Every build has its own: data
 directories are never shared, so catversion need not change between patches.
 The server listens on a Unix socket in a directory that only its user and root
 can enter, and trusts who comes that way.  If C<tcp> is given, it listens on
-127.0.0.1, too, with a password, which lies in the file C<passfile>.  A server that an interrupted command left behind is
-stopped by the next C<create> or C<start>.
+127.0.0.1, too, with a password, which lies in the file C<passfile>.  A server
+that an interrupted command left behind is stopped by the next C<create> or
+C<start>.
 
 =over
 
@@ -218,8 +219,8 @@ sub configure
 	return;
 }
 
-# A password for TCP: what is not known to the server before it runs cannot be
-# used before, so the server sets it itself, in its first start.
+# A password for TCP.  A stand-alone backend sets it, so that it is in place
+# before the server accepts the first connection.
 sub protect
 {
 	my ($self) = @_;
