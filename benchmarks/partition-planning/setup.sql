@@ -1,4 +1,4 @@
--- The hash-partitioned table of the 2018 thread, with one row in it.
+-- The hash-partitioned table of the 2018 thread, with a row for each of two clients.
 --   partitions  how many; 0 makes a plain table
 
 select format('create table ht (a int, b int)%s',
@@ -8,4 +8,4 @@ select format('create table ht_%s partition of ht for values with (modulus %s, r
               i, :partitions, i - 1)
 from generate_series(1, :partitions) i \gexec
 
-insert into ht values (1, 1);
+insert into ht values (1, 1), (2, 2);

@@ -6,6 +6,7 @@ use warnings FATAL => 'all';
 use File::Basename   qw(basename);
 use File::Glob       qw(:bsd_glob);
 use JSON::PP         ();
+use List::Util       qw(sum);
 use POSIX            qw(strftime);
 use PgSeries::Config ();
 use PgSeries::Report;
@@ -649,32 +650,37 @@ sub one_time
 		write_file($script, read_file("$self->{dir}/$m->{script}"));
 		my $out;
 
-		# A short run first fills the caches.
-		for my $length ($seconds < 4 ? 0.25 * $seconds : 1, $seconds)
-		{
-			run([
-					"$server->{build}{bin}/pgbench",
-					'-n',
-					'-T',
-					int($length + 0.999),
-					'-c',
-					$clients,
-					'-j',
-					$clients,
-					'-M',
-					$case->{protocol} || 'simple',
-					@values,
-					'-f',
-					$script,
-					'bench'
-				],
-				env => { %{ $server->environment }, PGOPTIONS => $options },
-				user => $self->{config}->user,
-				out => \$out,
-				what => "pgbench on $b");
-		}
-		($value) = $out =~ /^tps = ([\d.]+)/m
-		  or fail(2, 'pgbench printed no tps', "see $server->{log}", $out);
+		# At first, a connection fills its caches and makes its plans. That is
+		# not counted: the figure is the mean of the last $seconds.
+		my $warmup = $seconds < 2 ? 2 : 3;
+		my $all = $warmup + int($seconds + 0.999);
+		run([
+				"$server->{build}{bin}/pgbench",
+				'-n',
+				'-T',
+				$all,
+				'-P',
+				1,
+				'-c',
+				$clients,
+				'-j',
+				$clients,
+				'-M',
+				$case->{protocol} || 'simple',
+				@values,
+				'-f',
+				$script,
+				'bench'
+			],
+			env => { %{ $server->environment }, PGOPTIONS => $options },
+			user => $self->{config}->user,
+			err => \$out,
+			what => "pgbench on $b");
+		my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
+		splice @tps, 0, $warmup;
+		fail(2, 'pgbench printed no tps', "see $server->{log}", $out)
+		  unless @tps;
+		$value = sum(@tps) / @tps;
 	}
 	else
 	{
