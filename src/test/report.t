@@ -628,7 +628,7 @@ my @broken = (
 	],
 	[
 		sub { $_[0]{series}[0]{method} = 'guess' },
-		qr/"method" must be "instructions" or "time"/
+		qr/"method" must be "instructions", "count" or "time"/
 	],
 	(   map {
 			my $value = $_;

@@ -35,7 +35,8 @@ C<meta.json> has the keys
 
   title, topic, source   for the reader
   axis                   { name, label }: the value that is varied
-  settings               for postgresql.conf, beyond those below
+  settings               for postgresql.conf, beyond those below; :NAME stands
+                         for a value of setup_values
   setup                  the file, and setup_values: the names of the values it
                          takes; there is one database for each combination
   scales                 demo, full, original: { values => { NAME => [..] },
@@ -46,11 +47,15 @@ C<meta.json> has the keys
 and each measure has
 
   name, label, unit, better
-  method      "instructions" or "time"
+  method      "instructions", "time", or "count": what C<statement> returns
   statement   :NAME stands for the case's value
   kind        "plan": plan C<statement>; "execute": execute it with
               C<parameters> (both by loops in the backend, contrib/pgseries_bench);
-              "pgbench": run C<script>
+              "pgbench": run C<script>; "loop": C<statement> is itself a loop
+              of :iterations in the backend and returns iterations, nanoseconds;
+              "repeat": C<statement>, a line, again and again
+  counted     for "loop" and "repeat": the C functions that count, for "instructions"
+  before      SQL that the same session executes first, for "instructions"
   generic     for "execute": true, false, or null for plan_cache_mode's choice
   iterations  the two counts whose difference is taken, for "instructions"
   values      { NAME => [..] } further values: C<clients>, C<protocol> and
@@ -133,8 +138,9 @@ sub command
 	fail(
 		2,
 		"there is no method \"$o->{method}\"",
-		'choose instructions or time'
-	) if defined $o->{method} && $o->{method} !~ /^(instructions|time)$/;
+		'choose instructions, count or time')
+	  if defined $o->{method}
+	  && $o->{method} !~ /^(instructions|count|time)$/;
 	my %filter;
 	for (@{ $o->{case} || [] })
 	{
@@ -275,7 +281,7 @@ sub one_line
 	my $case = join ' ',
 	  map { "$_=$s->{case}{$_}" } sort keys %{ $s->{case} };
 	my ($base, $patched) =
-	  $s->{method} eq 'instructions'
+	  $s->{method} ne 'time'
 	  ? (map { PgSeries::Stats::median(@{ $s->{$_} }) } @BUILDS)
 	  : (
 		map {
@@ -327,7 +333,7 @@ sub benchmark
 		$server{$b} = PgSeries::Server->new(
 			$self->{config}, $self->{build}{$b},
 			name => 'bench',
-			settings => { %SETTINGS, %{ $meta->{settings} || {} } });
+			settings => \%SETTINGS);
 		$server{$b}->create;
 	}
 	local $self->{server} = \%server;
@@ -356,6 +362,9 @@ sub benchmark
 		}
 		info("$name: "
 			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
+		my %set = %{ $meta->{settings} || {} };
+		$_ = with_values($_, $values) for values %set;
+		$_->{settings} = { %SETTINGS, %set } for values %server;
 		$self->set_up($values);
 		push @series, map { $self->measure(@$_) } @todo;
 	}
@@ -439,19 +448,29 @@ sub measure
 	my ($self, $m, $case) = @_;
 	progress(
 		"$m->{name} " . join(' ', map { "$_=$case->{$_}" } sort keys %$case));
-	if (defined $m->{statement})
+	$m = {%$m};
+	for (grep { defined $m->{$_} } qw(statement before))
 	{
-		$m = {%$m};
-		$m->{statement} =~
-		  s/(?<!:):(\w+)/defined $case->{$1} ? $case->{$1} : ":$1"/ge;
+		$m->{$_} = with_values($m->{$_}, $case);
 	}
-	$self->same_rows($m, $case) if defined $m->{statement};
+	$self->same_rows($m, $case)
+	  if defined $m->{statement} && $m->{kind} =~ /^(plan|execute)$/;
 	my %result = (
 		measure => $m->{name},
 		map { $_ => $m->{$_} } qw(label method unit better));
 	$result{case} = $case;
-	my $method = $m->{method} eq 'instructions' ? 'instructions' : 'timing';
+	my $method =
+	  { instructions => 'instructions', count => 'count', time => 'timing' }
+	  ->{ $m->{method} };
 	return { %result, %{ $self->$method($m, $case) } };
+}
+
+# The text with the case's value for each :NAME.
+sub with_values
+{
+	my ($text, $case) = @_;
+	$text =~ s/(?<!:):(\w+)/defined $case->{$1} ? $case->{$1} : ":$1"/ge;
+	return $text;
 }
 
 sub same_rows
@@ -496,6 +515,10 @@ sub settings_sql
 sub loop_sql
 {
 	my ($m, $iterations) = @_;
+	return with_values($m->{statement}, { iterations => $iterations })
+	  if $m->{kind} eq 'loop';
+	return join "\n", ($m->{statement}) x $iterations
+	  if $m->{kind} eq 'repeat';
 	my $statement = "\$statement\$$m->{statement}\$statement\$";
 	return
 	  "select iterations, nanoseconds from pgseries_bench_plan($statement, $iterations)"
@@ -531,6 +554,25 @@ sub instructions
 	};
 }
 
+# What the statement returns, in a fresh session.
+sub count
+{
+	my ($self, $m, $case) = @_;
+	my %value;
+	for my $b (@BUILDS)
+	{
+		my $server = $self->{server}{$b};
+		$server->start;
+		$value{$b} = $server->sql($m->{statement}, database => 'bench') + 0;
+		$server->stop;
+	}
+	return {
+		base => [ $value{base} ],
+		patched => [ $value{patched} ],
+		ratio => $value{patched} / $value{base},
+	};
+}
+
 # Total instructions of a stand-alone backend, { "BUILD/COUNT" => n }.  Both
 # builds run at the same time, each in its own process.
 sub callgrind
@@ -549,6 +591,7 @@ sub callgrind
 			unlink $file;
 			$file{"$b/$count"} = $file;
 			(my $set = settings_sql($m, $case)) =~ s/;$//mg;
+			$set .= "$m->{before}\n" if defined $m->{before};
 			push @steps, sub {
 				$server->single_user(
 					$set . loop_sql($m, $count) . "\n",
@@ -558,7 +601,7 @@ sub callgrind
 						'--tool=callgrind',
 						'--quiet',
 						(   map { "--toggle-collect=$_" }
-							  @{ $COUNTED{ $m->{kind} } }),
+							  @{ $m->{counted} || $COUNTED{ $m->{kind} } }),
 						"--callgrind-out-file=$file"
 					]);
 			};
@@ -674,6 +717,7 @@ sub one_time
 			],
 			env => { %{ $server->environment }, PGOPTIONS => $options },
 			user => $self->{config}->user,
+			out => \my $ignored,
 			err => \$out,
 			what => "pgbench on $b");
 		my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;

@@ -120,7 +120,7 @@ my %COMMAND = (
 		summary => 'measure base against patched',
 		options => {
 			'method=s' =>
-			  'instructions or time only (default: what the benchmark has)',
+			  'instructions, count or time only (default: what the benchmark has)',
 			'scale=s' => 'demo, full or original (default: full)',
 			'gate=f' =>
 			  'exit 1 if patched needs more than this share of base, such as 1.01',

@@ -49,6 +49,7 @@ C<better> ("lower" or "higher") and its C<case>, a hash.  The raw runs depend
 on the C<method>:
 
   instructions   "base" and "patched": lists of counts
+  count          the same, for what else can be counted
   time           "pairs": list of { base, patched }, and
                  "aa": list of { first, second }, base against itself
 
@@ -115,6 +116,7 @@ use constant VISIBLE => 0.0005;
 
 my %runs_of = (
 	instructions => [qw(base patched)],
+	count => [qw(base patched)],
 	time => [qw(pairs aa)]);
 
 =item read_result($file), check_result($result, $file)
@@ -234,11 +236,11 @@ sub _series_problem
 	return "\"case\" is not an object" unless ref $series->{case} eq 'HASH';
 	return "\"better\" must be \"lower\" or \"higher\""
 	  unless $series->{better} =~ /^(?:lower|higher)$/;
-	return "\"method\" must be \"instructions\" or \"time\""
+	return "\"method\" must be \"instructions\", \"count\" or \"time\""
 	  unless exists $runs_of{ $series->{method} };
 	return if defined $series->{error};
 
-	if ($series->{method} eq 'instructions')
+	if ($series->{method} ne 'time')
 	{
 		foreach my $key (qw(base patched))
 		{
@@ -314,7 +316,7 @@ sub figure
 
 	return { error => $series->{error} } if defined $series->{error};
 
-	if ($series->{method} eq 'instructions')
+	if ($series->{method} ne 'time')
 	{
 		my ($base, $patched) =
 		  map { [ median(@$_), min(@$_), max(@$_) ] }
@@ -749,7 +751,7 @@ sub _ratio_text
 sub _medians
 {
 	my ($series, $figure) = @_;
-	my $exact = $series->{method} eq 'instructions';
+	my $exact = $series->{method} ne 'time';
 	return map { _number($figure->{$_}[0], $exact) } qw(base patched);
 }
 

@@ -1,0 +1,3 @@
+-- A table to lock.
+
+create table one (a int);

@@ -1,0 +1,2 @@
+-- Nothing: the locks are on OIDs that no relation has.
+--   max_locks  max_locks_per_transaction, which is also the number of fast-path slots

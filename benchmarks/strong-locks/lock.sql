@@ -1,0 +1,4 @@
+\set n :client_id
+begin;
+lock table lock:n;
+commit;
