@@ -1,9 +1,9 @@
 /*
  * Model of the race between a backend that takes a weak lock on the fast path
  * (weak) and two that take a strong lock on the same relation (strong), with the
- * shortcut of "Don't lock backends without matching fast-path locks for a
- * strong lock": the strong locker skips the backend if its LWLock is free and
- * the word of its home group is zero.
+ * shortcut of the patch "Don't lock idle backends when taking a strong lock": the
+ * strong locker skips the backend if its LWLock is free and the word of its home
+ * group is zero.
  *
  *    spin -a strong-lock.pml && cc -O2 -DSAFETY -o pan pan.c && ./pan
  *
