@@ -13,6 +13,9 @@
  *    spin -DNO_BARRIER -a ...   no barrier after the counter is incremented
  *    spin -DNO_STATE -a ...     only the word is looked at, not the LWLock
  *    spin -DWORD_FIRST -a ...   the word is read before the LWLock's state
+ *    spin -DNO_WEAK_BARRIER -a ...
+ *                               the backend reads the counter before others see
+ *                               that it holds the LWLock (no FastPathBarrier)
  *
  * Plain stores go to a store buffer of one entry, which reaches memory at any
  * later time, at a barrier, or with the process' next atomic operation.  Taking
@@ -33,8 +36,13 @@ active proctype weak()
 	bool refused, on_fast_path;
 
 	/* LockAcquireExtended */
+#ifdef NO_WEAK_BARRIER
+	refused = (count != 0);
+	atomic { !lwlock -> lwlock = true }
+#else
 	atomic { !lwlock -> lwlock = true }
 	refused = (count != 0);
+#endif
 	if
 	:: !refused -> word = true; on_fast_path = true
 	:: refused

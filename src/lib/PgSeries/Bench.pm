@@ -566,6 +566,11 @@ sub count
 		$value{$b} = $server->sql($m->{statement}, database => 'bench') + 0;
 		$server->stop;
 	}
+	fail(
+		1,
+		"base counts nothing for: $m->{statement}",
+		'let the statement count something that both builds have'
+	) if $value{base} == 0;
 	return {
 		base => [ $value{base} ],
 		patched => [ $value{patched} ],
