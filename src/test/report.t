@@ -122,7 +122,7 @@ my %good = (
 		],
 		readme => [
 			{
-				patch => '0002-lazy.patch',
+				patch => 'lazy.patch',
 				measure => 'plan-instructions',
 				case => { indexes => 60, populated => 1 },
 				text => 'plan, 60 indexes'
@@ -154,7 +154,7 @@ my %good = (
 		readme => [
 			map {
 				{
-					patch => '0003-expand.patch',
+					patch => 'expand.patch',
 					measure => 'throughput',
 					case => { partitions => $_->[0], script => $_->[1] },
 					text => "$_->[1], $_->[0] partitions"
@@ -677,10 +677,10 @@ foreach my $broken (@broken)
 }
 
 my $stray =
-  result('many-indexes', sub { $_[0]{readme}[0]{patch} = '0009-gone.patch' });
+  result('many-indexes', sub { $_[0]{readme}[0]{patch} = 'gone.patch' });
 raises(
 	sub { PgSeries::Report::update_readme($readme, [$stray], \@patches) },
-	qr/many-indexes\.json gives a figure to 0009-gone\.patch, which is not in the series; correct/,
+	qr/many-indexes\.json gives a figure to gone\.patch, which is not in the series; correct/,
 	'figure for an unknown patch');
 foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
 {
@@ -689,7 +689,7 @@ foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
 	  result('many-indexes', sub { $_[0]{readme}[0]{case} = $wanted });
 	raises(
 		sub { PgSeries::Report::update_readme($readme, [$vague], \@patches) },
-		qr/"readme" of 0002-lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
+		qr/"readme" of lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
 		"$count figures for a line of the README");
 }
 my $partial = result('many-indexes', sub { splice @{ $_[0]{series} }, 2 });

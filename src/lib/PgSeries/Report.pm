@@ -42,7 +42,7 @@ One JSON file for each benchmark:
   axis      { name, label }: the key of "case" that varies most
   series    list of figures, see below
   plots     list of { file, title, measure, x, where, lines }
-  readme    list of { patch, measure, case, text }
+  readme    list of { patch, measure, case, text }; patch is a file name without number
 
 A figure names its C<measure>, C<label>, C<unit>, which direction is
 C<better> ("lower" or "higher") and its C<case>, a hash.  The raw runs depend
@@ -587,13 +587,14 @@ sub update_readme
 # A heading that starts with ">" is a column of numbers.  An inline or cell is
 # a text or a list of texts and hashes { text, href, class, code }.
 
-# The patches, each with its figures as C<[text, series]>.  Unless $complete,
+# The patches, each with its figures as C<[text, series]>.  A benchmark names a
+# patch without its number, which changes with the series.  Unless $complete,
 # there may be figures that were not measured, such as those of another scale:
 # their series is undef.
 sub _patch_figures
 {
 	my ($results, $patches, $complete) = @_;
-	my %figures = map { $_->{file} => [] } @$patches;
+	my %figures = map { _unnumbered($_->{file}) => [] } @$patches;
 
 	foreach my $result (@$results)
 	{
@@ -623,9 +624,16 @@ sub _patch_figures
 	}
 	return [
 		map {
-			{ %$_, figures => $figures{ $_->{file} } }
+			{ %$_, figures => $figures{ _unnumbered($_->{file}) } }
 		} @$patches
 	];
+}
+
+sub _unnumbered
+{
+	my ($file) = @_;
+
+	return $file =~ s/^\d+-//r;
 }
 
 # Text, base, patched and ratio of a figure, the last as a list of an inline.
