@@ -84,7 +84,7 @@ my %COMMAND = (
 			'topic=s' =>
 			  'build and test one topic on plain upstream, or "each"',
 			'plans' =>
-			  'run the regression suite on base and patched and compare all plans',
+			  'run the regression suite on base and patched (or the topic) and compare all plans',
 		},
 		example => 'pgseries check --topic=each',
 		code => \&check,
@@ -499,7 +499,11 @@ sub check
 	if ($o->{plans})
 	{
 		require PgSeries::Plans;
-		return PgSeries::Plans::compare($c);
+		my @builds =
+		  defined $o->{topic}
+		  ? ('base-assert', "topic-$o->{topic}")
+		  : ('base', 'patched');
+		return PgSeries::Plans::compare($c, @builds);
 	}
 	my @names;
 	if (defined $o->{prefix})

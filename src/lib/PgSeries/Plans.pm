@@ -11,12 +11,12 @@ use PgSeries::Util qw(fail info make_dir read_file run_status write_file);
 
 =head1 NAME
 
-PgSeries::Plans - does the series change any plan?
+PgSeries::Plans - does the series, or a topic, change any plan?
 
 =head1 DESCRIPTION
 
-The regression suite of plain upstream runs on base and on patched, one test at
-a time, with auto_explain logging every plan, verbose, with costs, those of
+The regression suite of plain upstream runs on both builds (base and patched, or
+base-assert and that of a topic, which have assertions), one test at a time, with auto_explain logging every plan, verbose, with costs, those of
 nested statements, too.  The logs are compared plan by plan.
 
 What a plan says must not depend on chance: autovacuum and JIT are off, and the
@@ -29,11 +29,15 @@ never planned counts, too, unless the other did not plan it in every run either:
 then the test itself decides by chance whether it runs it (it polls, or calls
 random()).
 
+Queries on the catalogs get other costs from a topic that adds rows to them, such
+as those of a new view.
+
 =over
 
-=item compare($context)
+=item compare($context, $base, $patched)
 
-The command C<pgseries check --plans>.  Exit status 1 if a plan differs.
+The command C<pgseries check --plans> for the two builds named.  Exit status 1 if
+a plan differs.
 
 =cut
 
@@ -57,14 +61,14 @@ use constant ROUNDS => 6;
 
 sub compare
 {
-	my ($c) = @_;
+	my ($c, $base, $patched) = @_;
 
 	# { build => { key => { plan => 1 } } }
 	my (%seen, %runs);
 	my @differ;
 	for my $round (1 .. ROUNDS)
 	{
-		for my $name (qw(base patched))
+		for my $name ($base, $patched)
 		{
 			info("plans: regression suite on $name, round $round");
 			my $plans = run_suite($c, $name);
@@ -79,19 +83,19 @@ sub compare
 				$runs{$_}++;
 			}
 		}
-		@differ = disjoint($seen{base}, $seen{patched}, \%runs, $round);
+		@differ = disjoint($seen{$base}, $seen{$patched}, \%runs, $round);
 		last unless @differ;
 		info('plans: ' . @differ . ' differ so far');
 	}
-	my $count = keys %{ $seen{base} };
-	my $unstable = grep { keys %$_ > 1 } values %{ $seen{base} };
+	my $count = keys %{ $seen{$base} };
+	my $unstable = grep { keys %$_ > 1 } values %{ $seen{$base} };
 	my $text = join '', map {
 		my $key = $_;
 		"$key\n" . join '', map {
 			my $name = $_;
 			my @plans = sort keys %{ $seen{$name}{$key} || {} };
 			map { "--- $name\n$_\n" } @plans ? @plans : ('(never planned)');
-		} qw(base patched);
+		} $base, $patched;
 	} @differ;
 	my $file = $c->config->build . '/plans.diff';
 	write_file($file, $text);
@@ -107,11 +111,10 @@ sub compare
 		join('', @first)
 		  . "$count plans compared, "
 		  . scalar(@differ)
-		  . " differ between base and patched ($unstable vary between runs of base)\n"
+		  . " differ between $base and $patched ($unstable vary between runs of $base)\n"
 	);
-	info(
-		"pgseries: plans differ: see $file; rerun: src/bin/pgseries check --plans"
-	) if @differ;
+	info("pgseries: plans differ: see $file; rerun the same command")
+	  if @differ;
 	return @differ ? 1 : 0;
 }
 

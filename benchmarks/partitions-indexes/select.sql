@@ -1,0 +1,1 @@
+select * from pt where col5 = 42;
