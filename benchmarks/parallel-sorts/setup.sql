@@ -1,0 +1,33 @@
+-- The tables of TPC-H that its queries 9, 17 and 20 need, with generated rows.
+--   items  how many line items
+
+create table nation (n_nationkey int primary key, n_name text);
+insert into nation select i, 'nation ' || i from generate_series(0, 24) i;
+create table supplier (s_suppkey int primary key, s_name text, s_address text, s_nationkey int);
+insert into supplier select i, 'supplier ' || i, md5(i::text), i % 25
+  from generate_series(1, :items / 600) i;
+create table part (p_partkey int primary key, p_name text, p_brand text, p_container text);
+insert into part
+  select i, (array['green', 'forest', 'red', 'navy', 'plum'])[1 + abs(hashint4(i)) % 5] || ' ' || md5(i::text),
+         'Brand#' || abs(hashint4(i + 1)) % 25, 'BOX ' || abs(hashint4(i + 2)) % 40
+  from generate_series(1, :items / 30) i;
+create table partsupp (ps_partkey int, ps_suppkey int, ps_availqty int, ps_supplycost numeric,
+                       primary key (ps_partkey, ps_suppkey));
+insert into partsupp
+  select p, 1 + (p + s * (:items / 2400)) % (:items / 600), abs(hashint4(p + s)) % 9999, abs(hashint4(p * s + 1)) % 100000 / 100.0
+  from generate_series(1, :items / 30) p, generate_series(0, 3) s;
+create table orders (o_orderkey int primary key, o_orderdate date);
+insert into orders select i, date '1992-01-01' + abs(hashint4(i)) % 2400
+  from generate_series(1, :items / 4) i;
+create table lineitem (l_orderkey int, l_partkey int, l_suppkey int, l_quantity numeric,
+                       l_extendedprice numeric, l_discount numeric, l_shipdate date);
+insert into lineitem
+  select 1 + i / 4, p, 1 + (p + i % 4 * (:items / 2400)) % (:items / 600), 1 + abs(hashint4(i)) % 50,
+         abs(hashint4(i + 1)) % 10000000 / 100.0, abs(hashint4(i + 2)) % 11 / 100.0,
+         date '1992-01-01' + abs(hashint4(i + 3)) % 2500
+  from (select i, 1 + abs(hashint4(i + 4)) % (:items / 30) from generate_series(1, :items - 1) i) v (i, p);
+create index on lineitem (l_partkey, l_suppkey);
+alter database :"DBNAME" set max_parallel_workers_per_gather = 2;
+alter database :"DBNAME" set parallel_setup_cost = 100;
+alter database :"DBNAME" set min_parallel_table_scan_size = 0;
+alter database :"DBNAME" set work_mem = '16MB';
