@@ -294,26 +294,32 @@ sub start
 sub stop
 {
 	my ($self) = @_;
-	delete($self->{forget})->() if $self->{forget};
-	return unless -f "$self->{data}/postmaster.pid";
-	my $status = run_status(
-		$self->command(
-			qw(pg_ctl stop --silent --mode=fast --timeout=120 -D),
-			$self->{data}),
-		env => $self->{config}->environment,
-		user => $self->{config}->user,
-		out => \my $out,
-		err => \my $err);
-	if ($status != 0)
+	my $file = "$self->{data}/postmaster.pid";
+	if (-f $file)
 	{
+		my $status = run_status(
+			$self->command(
+				qw(pg_ctl stop --silent --mode=fast --timeout=120 -D),
+				$self->{data}),
+			env => $self->{config}->environment,
+			user => $self->{config}->user,
+			out => \my $out,
+			err => \my $err);
+
 		# A stale file of a server that is gone, or one that does not stop.
-		fail(
-			2,
-			"the server in $self->{data} does not stop",
-			"see $self->{log}; pg_ctl -D $self->{data} stop -m immediate"
-		) if $self->running;
-		unlink "$self->{data}/postmaster.pid";
+		if ($status != 0)
+		{
+			fail(
+				2,
+				"the server in $self->{data} does not stop",
+				"see $self->{log}; pg_ctl -D $self->{data} stop -m immediate"
+			) if $self->running;
+			unlink $file;
+		}
 	}
+
+	# Only now: an interrupt while it stops must not leave it running.
+	delete($self->{forget})->() if $self->{forget};
 	return;
 }
 
