@@ -13,6 +13,8 @@ insert into lineitem
   from generate_series(1, :rows) i;
 create unlogged table lineitem_unlogged (l_orderkey bigint) with (parallel_workers = 8);
 insert into lineitem_unlogged select l_orderkey from lineitem;
+create table lineitem_small (like lineitem);
+insert into lineitem_small select * from lineitem limit 100000;
 
 -- CPU time of this session and of the processes that have ended, in nanoseconds
 create function cpu() returns bigint language sql volatile as $$
@@ -49,12 +51,11 @@ create function build(what text, columns text, workers int, memory text, relatio
   returns table (iterations bigint, nanoseconds bigint) language plpgsql as $$
 declare
   t timestamptz;
-  c bigint;
+  c bigint := case when what = 'cpu' then cpu() end;
 begin
   perform set_config('max_parallel_maintenance_workers', workers::text, true);
   perform set_config('maintenance_work_mem', memory, true);
   perform set_config('trace_sort', (what = 'alone')::text, true);
-  c := cpu();
   t := clock_timestamp();
   execute format('create index built on %I (%s)', relation, columns);
   iterations := 1;
