@@ -6,8 +6,9 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use Fixture  qw(append slurp spew);
-use JSON::PP qw(decode_json);
+use File::Path qw(make_path);
+use Fixture    qw(append slurp spew);
+use JSON::PP   qw(decode_json encode_json);
 use Test::More;
 
 my $f = Fixture->new;
@@ -30,7 +31,7 @@ sub refuses
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test server bench report submit range-diff doctor',
+	'fetch apply status export lint check build test stress server bench report submit rebase range-diff doctor',
 	'all commands are listed');
 for my $command (@commands)
 {
@@ -137,8 +138,41 @@ is($json->{patches}[1]{topic}, 'two', 'with topics');
 is($json->{patches}[1]{subject}, 'Change line 20', 'and subjects');
 
 # Submit writes a set once; range-diff compares sets.
-spew("$dir/patches/cover-letter",
-	"Subject: base \@BASE\@\n\n\@PATCHES\@\n\n\@RESULTS\@\n");
+mkdir "$dir/patches/cover" or die $!;
+spew("$dir/patches/cover/two",
+	"Subject: two, base \@BASE\@\n\n\@PATCHES\@\n\n\@RESULTS\@\n");
+make_path("$dir/benchmarks/results");
+for my $topic (qw(one two))
+{
+	my $line = $topic eq 'one' ? 3 : 20;
+	spew(
+		"$dir/benchmarks/results/$topic.json",
+		encode_json(
+			{
+				format => 1,
+				bench => $topic,
+				(map { $_ => $topic } qw(title scale base patched date)),
+				topic => $topic,
+				machine => {},
+				series => [
+					{
+						(map { $_ => 'm' } qw(measure label unit)),
+						better => 'lower',
+						method => 'count',
+						case => {},
+						base => [4],
+						patched => [1],
+					}
+				],
+				readme => [
+					{
+						patch => "Change-line-$line.patch",
+						measure => 'm',
+						text => "figure of $topic",
+					}
+				],
+			}));
+}
 ($status, $out, $err) = $f->pgseries('submit', '-v1', '--topic=two');
 is($status, 1, 'submit refuses when lint has findings');
 like($err, qr/lint has findings; correct them/, 'and says so');
@@ -165,12 +199,92 @@ like($err, qr/lint has findings; correct them/, 'and says so');
 		'versioned subject');
 	like(
 		slurp("$set/cover-letter"),
-		qr/^Subject: base 18\.6\n\n  v1-0001-Change-line-20\.patch\n    Change line 20\n/,
-		'cover letter');
+		qr/^Subject: two, base 18\.6\n\n  v1-0001-Change-line-20\.patch\n    Change line 20\n/,
+		'cover letter of the topic');
+	like(
+		slurp("$set/cover-letter"),
+		qr/^  figure of two .*0\.250/m,
+		'with its figures');
+	unlike(
+		slurp("$set/cover-letter"),
+		qr/figure of one/,
+		'but not those of other topics');
 	ok(!eval { PgSeries::Submit::write_set($c, 1, 'two'); 1 },
 		'a set is never written over');
 	like("$@", qr/exists; choose the next version/, 'and says so');
+
+	for ([ 'one', 'cover/one' ], [ undef, 'cover-letter' ])
+	{
+		my ($topic, $file) = @$_;
+		ok(!eval { PgSeries::Submit::write_set($c, 1, $topic); 1 },
+			"a set needs $file");
+		like(
+			"$@",
+			qr/^there is no cover letter \S+\Q$file\E; write it$/,
+			'and one line says so');
+	}
+	ok(!-e "$dir/build/submit/v1", 'no set is left behind');
+	spew("$dir/patches/cover-letter", "Subject: all\n\n\@RESULTS\@\n");
+	$set = PgSeries::Submit::write_set($c, 1, undef);
+	like(
+		slurp("$set/cover-letter"),
+		qr/^Subject: all\n(?s:.*)figure of one(?s:.*)figure of two/,
+		'the letter of the whole series, with all figures');
 }
+
+# Another release: line 3 is changed there, too, and lines before line 20 are new.
+{
+	my @lines = map { "line $_\n" } 1 .. 30;
+	$lines[2] = "third\n";
+	splice @lines, 9, 0, ("new\n") x 5;
+	system('cp', '-R', "$dir/upstream", "$dir/pg-18.7") == 0
+	  or die 'cp failed';
+	spew("$dir/pg-18.7/README", @lines);
+	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
+	  or die 'tar failed';
+	my $before = `git -C $dir/work/tree for-each-ref refs/heads`;
+	($status, $out, $err) =
+	  $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+	is($status, 3, 'rebase: exit status if a patch needs a hand')
+	  or diag($err);
+	is( $out,
+		"conflicts 0001-Change-line-3.patch README\n"
+		  . "applies 0002-Change-line-20.patch\n"
+		  . "1 of 2 need a hand\n",
+		'rebase tells which');
+	is(`git -C $dir/work/tree for-each-ref refs/heads`,
+		$before, 'and changes no branch');
+
+	$lines[2] = "line 3\n";
+	spew("$dir/pg-18.7/README", @lines);
+	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
+	  or die 'tar failed';
+	($status, $out, $err) =
+	  $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+	is($status, 0, 'rebase: none needs a hand') or diag($err);
+	like(
+		$out,
+		qr/^none of 2 needs a hand; branch series-18\.7 has them$/m,
+		'and says where they are');
+	my $readme = `git -C $dir/work/tree show series-18.7:README`;
+	$lines[2] = "three\n";
+	$lines[24] = "twenty\n";
+	is($readme, join('', @lines), 'both patches on the other release');
+	is( `git -C $dir/work/tree log -1 --format='%an: %s' series-18.7`,
+		"A: Change line 20\n",
+		'with author and subject');
+
+	for (
+		[ [], 'rebase takes a version' ],
+		[ ['19.1'], 'is not a minor release of PostgreSQL 18' ],
+		[ [ '18.7', "--tarball=$dir/none" ], 'there is no tarball' ],
+		[ ['18.8'], 'cannot obtain PostgreSQL 18.8' ])
+	{
+		($status, $out, $err) = $f->pgseries('rebase', @{ $_->[0] });
+		refuses(2, $_->[1], "rebase @{ $_->[0] }");
+	}
+}
+
 ($status, $out, $err) = $f->pgseries('range-diff', 'v1-two', 'current');
 is($status, 0, 'range-diff') or diag($err);
 like(

@@ -47,10 +47,30 @@ for my $file (@shell)
 	is($status, 0, short($file) . ": $first can parse it") or diag($err);
 }
 
-# Upstream's own profiles, from its source.
 my $config = PgSeries::Config->new(top => $top);
+my $series = PgSeries::Series->new($config);
+
+# The cover letter of each topic has a line for each patch, with the number that
+# the patch gets in the set.
+for my $topic ($series->topics)
+{
+	my $file = $config->patches . "/cover/$topic";
+	my $text = -f $file ? read_file($file) : '';
+	my $n = () = $series->topic($topic);
+	like(
+		$text,
+		qr/^Subject: \[PATCH 0\/N\] \S.*\n\n/,
+		"cover/$topic begins with a subject");
+	is(join("\n", grep { /.{73}|[^ -~]| $/ } split /\n/, $text),
+		'', "cover/$topic: ASCII, at most 72 columns, no blanks at the end");
+	is( join(' ', $text =~ /^  (\d{4})  \S/mg),
+		join(' ', map { sprintf '%04d', $_ } 1 .. $n),
+		"cover/$topic: one line for each patch");
+}
+
+# Upstream's own profiles, from its source.
 take_lock($config->work . '/lock');
-my $tree = PgSeries::Series->new($config)->tree;
+my $tree = $series->tree;
 
 SKIP:
 {

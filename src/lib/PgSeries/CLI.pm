@@ -115,6 +115,22 @@ my %COMMAND = (
 		example => 'pgseries server start && pgseries server psql',
 		code => \&server,
 	},
+	stress => {
+		usage => 'sqlsmith|differential|crash',
+		summary =>
+		  'look for crashes and wrong results with random statements, or kill -9',
+		options => {
+			'seed=i' => 'seed of what is random (default: the time)',
+			'short' => 'a minute or two only',
+			'queries=i' =>
+			  'number of queries (sqlsmith: 500000, differential: 20000)',
+			'rounds=i' => 'number of crashes (default: 100)',
+			'build=s' =>
+			  'the build to test (default: assert; differential: patched)',
+		},
+		example => 'pgseries stress differential --seed=1 --queries=1000',
+		code => \&stress,
+	},
 	bench => {
 		usage => 'NAME... | all',
 		summary => 'measure base against patched',
@@ -159,6 +175,16 @@ my %COMMAND = (
 		},
 		example => 'pgseries submit -v2 --topic=indexes',
 		code => \&submit,
+	},
+	rebase => {
+		usage => 'VERSION',
+		summary =>
+		  'tell which patches need a hand on another minor release; changes nothing',
+		options => {
+			'tarball=s' => 'its tarball (default: obtain it)',
+		},
+		example => 'pgseries rebase 18.7',
+		code => \&rebase,
 	},
 	'range-diff' => {
 		usage => 'FROM TO',
@@ -323,8 +349,8 @@ sub help
 	  "pgseries - a PostgreSQL patch series: apply, build, test, measure, submit\n\n"
 	  . "Usage: pgseries [--json] COMMAND [OPTION]...\n\nCommands:\n";
 	for (
-		qw(fetch apply status export lint check build test server bench
-		report submit range-diff doctor))
+		qw(fetch apply status export lint check build test stress server
+		bench report submit rebase range-diff doctor))
 	{
 		$text .= sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary};
 	}
@@ -695,6 +721,13 @@ sub server
 		"run: src/bin/pgseries build $name");
 }
 
+sub stress
+{
+	my ($c, @words) = @_;
+	require PgSeries::Stress;
+	return PgSeries::Stress::command($c, @words);
+}
+
 sub bench
 {
 	my ($c, @names) = @_;
@@ -708,6 +741,28 @@ sub report
 	no_words('report', @words);
 	require PgSeries::Bench;
 	return PgSeries::Bench::report_command($c);
+}
+
+sub rebase
+{
+	my ($c, $version, @more) = @_;
+	usage_error('rebase takes a version', 'rebase')
+	  if !defined $version || @more;
+	require PgSeries::Rebase;
+	my @results =
+	  PgSeries::Rebase::rebase($c->series, $version, $c->{option}{tarball});
+	my @conflicts = grep { $_->{result} eq 'conflicts' } @results;
+	my @lines =
+	  map { join(' ', $_->{result}, $_->{patch}, @{ $_->{files} }) } @results;
+	push @lines,
+	  @conflicts
+	  ? scalar(@conflicts) . ' of ' . scalar(@results) . ' need a hand'
+	  : "none of "
+	  . scalar(@results)
+	  . " needs a hand; branch series-$version has them";
+	$c->say({ version => $version, patches => \@results },
+		join("\n", @lines));
+	return @conflicts ? 3 : 0;
 }
 
 sub submit

@@ -136,15 +136,32 @@ sub disjoint
 sub run_suite
 {
 	my ($c, $name) = @_;
-	my $config = $c->config;
 	my $b = $c->builds->ensure($name);
-	my $base = $c->builds->ensure('base');
 	my $server = PgSeries::Server->new(
-		$config, $b,
+		$c->config, $b,
 		name => 'plans',
 		settings => \%SETTINGS);
 	$server->create;
 	$server->start;
+	regression_suite($c, $b, $server, "$b->{log}/plans.log",
+		'--max-connections=1');
+	$server->stop;
+	return parse_log($server->log);
+}
+
+=item regression_suite($context, $build, $server, $log, @options)
+
+Runs plain upstream's regression suite, by pg_regress with the options, on a running
+server of a build; what it leaves is in the database "regression".  Tests may fail,
+but a suite that does not run to its end raises an error.
+
+=cut
+
+sub regression_suite
+{
+	my ($c, $b, $server, $log, @options) = @_;
+	my $config = $c->config;
+	my $base = $c->builds->ensure('base');
 	my $regress = "$b->{build}/src/test/regress";
 	my $input = "$base->{src}/src/test/regress";
 
@@ -158,12 +175,11 @@ sub run_suite
 	unlink "$dir/lib";
 	symlink $regress, "$dir/lib"
 	  or fail(2, "cannot make the link $dir/lib: $!", '');
-	my $log = "$b->{log}/plans.log";
 	unlink $log;
 
 	# Some tests fail because their expected output counts on autovacuum or on
-	# an unchanged log; only the plans matter.
-	my $status = run_status(
+	# an unchanged log; that does not matter here.
+	run_status(
 		[
 			"$regress/pg_regress",
 			"--bindir=$b->{bin}",
@@ -171,22 +187,20 @@ sub run_suite
 			"--inputdir=$input",
 			"--expecteddir=$input",
 			"--outputdir=$output",
-			'--max-connections=1',
 			'--max-concurrent-tests=20',
-			'--schedule=' . "$input/parallel_schedule"
+			'--schedule=' . "$input/parallel_schedule",
+			@options
 		],
 		env => { %{ $server->environment }, PGDATABASE => undef },
 		user => $config->user,
 		log => $log);
-	$server->stop;
-	my $said = read_file($log);
 	fail(
 		2,
-		"the regression suite did not run to its end on $name",
+		"the regression suite did not run to its end on $b->{name}",
 		"see $log and " . $server->log)
-	  unless $said =~
+	  unless read_file($log) =~
 	  /^# .*\d+ tests (?:passed|failed)|All \d+ tests passed|^1\.\.\d+/m;
-	return parse_log($server->log);
+	return;
 }
 
 # In what a node returns, numbers may be process numbers or drawn by lot; they do

@@ -42,7 +42,7 @@ use List::Util   qw(max min sum);
 use Scalar::Util qw(looks_like_number);
 
 our @EXPORT_OK = qw(median quantile median_interval bootstrap_interval
-  signed_rank paired_ratio shuffle verdict);
+  random_integers signed_rank paired_ratio shuffle verdict);
 
 # Differences smaller than this are of no practical interest; see verdict().
 use constant EQUIVALENCE => 0.02;
@@ -149,13 +149,20 @@ sub median_interval
 	return ($x[ $k - 1 ], $x[ $n - $k ], 1 - 2 * $tail);
 }
 
+=item random_integers($who, $seed)
+
+Takes the name of the caller, for messages, and a seed.  Returns a function that
+takes a limit and returns an integer from 0 to limit - 1.  Raises "WHO: seed must
+be an integer from 0 to 4294967295".
+
+=cut
+
 # Marsaglia's xorshift128 ("Xorshift RNGs", Journal of Statistical Software
 # 8(14), 2003) with his start values, the first of them changed by the seed.
 # Only shifts and exclusive ors of 32 bits, so that a perl with 32-bit
 # integers does the same.  The early numbers of neighbouring seeds resemble
-# each other and are discarded.  Returns a function: an integer from 0 to
-# limit - 1.
-sub _random
+# each other and are discarded.
+sub random_integers
 {
 	my ($who, $seed) = @_;
 
@@ -198,7 +205,8 @@ sub bootstrap_interval
 	croak 'bootstrap_interval: resamples must be a positive integer'
 	  unless $resamples =~ /^[1-9]\d*$/;
 
-	my $random = _random('bootstrap_interval', defined $seed ? $seed : 1);
+	my $random =
+	  random_integers('bootstrap_interval', defined $seed ? $seed : 1);
 	my @stats;
 	foreach (1 .. $resamples)
 	{
@@ -340,7 +348,7 @@ sub shuffle
 {
 	my ($list, $seed) = @_;
 	my @x = @$list;
-	my $random = _random('shuffle', $seed);
+	my $random = random_integers('shuffle', $seed);
 
 	foreach my $i (reverse 1 .. $#x)
 	{

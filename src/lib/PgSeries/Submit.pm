@@ -22,9 +22,11 @@ PgSeries::Submit - a set of patches ready to mail
 =item write_set($context, $version, $topic)
 
 Writes BUILD/submit/vN (or vN-TOPIC): vN-0001-....patch and so on, numbered from
-1; cover-letter, from patches/cover-letter with the list of patches and the
-figures of benchmarks/results.  Sends nothing.  An existing set of the same name
-is never changed: it may have been mailed.  Returns the directory.
+1; cover-letter, from patches/cover-letter (or patches/cover/TOPIC).  In that,
+C<@BASE@> stands for the upstream version, and lines C<@PATCHES@> and
+C<@RESULTS@> for the list of patches and their figures of benchmarks/results.
+Sends nothing.  An existing set of the same name is never changed: it may have
+been mailed.  Returns the directory.
 
 =back
 
@@ -39,6 +41,10 @@ sub write_set
 	my @patches = defined $topic ? $series->topic($topic) : $series->patches;
 	fail(2, 'the series has no patches', 'see: pgseries status')
 	  unless @patches;
+	my $source =
+	  $c->config->patches
+	  . (defined $topic ? "/cover/$topic" : '/cover-letter');
+	fail(2, "there is no cover letter $source", 'write it') unless -f $source;
 	my $name = "v$version" . (defined $topic ? "-$topic" : '');
 	my $dir = $c->config->build . "/submit/$name";
 	fail(2, "$dir exists",
@@ -65,7 +71,8 @@ sub write_set
 	my @list = $series->summaries(@patches);
 	my @results = PgSeries::Bench::read_results($c->config,
 		sort glob($c->config->top . '/benchmarks/results/*.json'));
-	my $letter = read_file($c->config->patches . '/cover-letter');
+	@results = grep { $_->{topic} eq $topic } @results if defined $topic;
+	my $letter = read_file($source);
 	my $about = '';
 	for my $i (0 .. $#list)
 	{

@@ -145,6 +145,7 @@ sub sha256
 sub verify
 {
 	my ($self, $file) = @_;
+	return unless defined $self->{sha256};
 	my $got = sha256($file);
 	return if $got eq $self->{sha256};
 	fail(
@@ -178,29 +179,19 @@ sub fetch_url
 	my $url = $ENV{PGSERIES_URL} || $self->{url};
 	my $part = "$cache/download.part";
 	my $forget = on_exit(sub { unlink $part; });
+	my $wanted = $self->{sha256};
+	my ($status, $why) = (0, '');
+	if (!defined $wanted)
+	{
+		($status, $why) = download("$url.sha256", $part);
+		($wanted) = read_file($part) =~ /^([0-9a-f]{64})\b/ if $status == 0;
+	}
 	info("fetching $url");
-	my ($status, $why) = (1, 'neither curl nor wget is installed');
-	if (find_tool('curl'))
-	{
-		$status = run_status(
-			[
-				qw(curl --fail --silent --show-error --location
-				  --connect-timeout 10 --retry 1 --max-time 600 -o),
-				$part, $url
-			],
-			err => \$why);
-	}
-	elsif (find_tool('wget'))
-	{
-		$status = run_status(
-			[ qw(wget --no-verbose --timeout=10 --tries=2 -O), $part, $url ],
-			err => \$why);
-	}
-	$why =~ s/\n.*//s;
+	($status, $why) = download($url, $part) if $status == 0;
 	if ($status == 0)
 	{
 		my $got = sha256($part);
-		if ($got eq $self->{sha256})
+		if (defined $wanted && $got eq $wanted)
 		{
 			my $kept = "$cache/postgresql-$self->{version}.tar.bz2";
 			rename $part, $kept or fail(2, "cannot rename $part: $!", '');
@@ -208,12 +199,39 @@ sub fetch_url
 			return $kept;
 		}
 		$why =
-		  "what came from $url has sha256 $got, not $self->{sha256}: truncated or changed";
+			"what came from $url has sha256 $got, not "
+		  . ($wanted || 'what is published')
+		  . ': truncated or changed';
 	}
 	unlink $part;
 	$forget->();
 	info("release URL: $why");
 	return (undef, "release URL: $why");
+}
+
+# Returns the exit status, and what the program had to say.
+sub download
+{
+	my ($url, $file) = @_;
+	my ($status, $why) = (1, 'neither curl nor wget is installed');
+	if (find_tool('curl'))
+	{
+		$status = run_status(
+			[
+				qw(curl --fail --silent --show-error --location
+				  --connect-timeout 10 --retry 1 --max-time 600 -o),
+				$file, $url
+			],
+			err => \$why);
+	}
+	elsif (find_tool('wget'))
+	{
+		$status = run_status(
+			[ qw(wget --no-verbose --timeout=10 --tries=2 -O), $file, $url ],
+			err => \$why);
+	}
+	$why =~ s/\n.*//s;
+	return ($status, $why);
 }
 
 # Source entries for the suites that carry the package, derived from the
@@ -353,8 +371,6 @@ Upstream's .gitignore hides one file that is tracked, so everything is added
 with C<-f>: only then do the blob ids match those of a clone, which C<git am
 -3> needs.
 
-=back
-
 =cut
 
 sub import_into
@@ -383,8 +399,32 @@ sub import_into
 	my $tarball = $self->fetch;
 	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
 	my $temp = "$repository.import";
-	remove_tree($temp);
 	my $forget = on_exit(sub { remove_tree($temp); });
+	unpack_release($tarball, $version, $temp);
+	my $tree = git_capture($temp, 'rev-parse', 'HEAD^{tree}');
+	if ($version eq $self->{version} && $tree ne $self->{tree})
+	{
+		fail(
+			2,
+			"$tarball unpacks to git tree $tree, not $self->{tree}",
+			'correct patches/BASE if the release really changed');
+	}
+	git($temp, qw(config pgseries.wanted), "$self->{version} $self->{tree}");
+
+	# For commits made by hand where the person has set no name.
+	git($temp, qw(config user.name), 'pgseries developers');
+	git($temp, qw(config user.email pgseries@localhost));
+	rename $temp, $repository
+	  or fail(2, "cannot rename $temp: $!", "remove $repository");
+	$forget->();
+	return git_capture($repository, 'rev-parse', 'upstream');
+}
+
+# A new git repository with one commit, the release.
+sub unpack_release
+{
+	my ($tarball, $version, $temp) = @_;
+	remove_tree($temp);
 	make_dir($temp);
 	info("unpacking $tarball");
 	run([
@@ -406,23 +446,62 @@ sub import_into
 					"GIT_${_}_DATE" => '2000-01-01T00:00:00Z')
 			} qw(AUTHOR COMMITTER)
 		});
-	my $tree = git_capture($temp, 'rev-parse', 'HEAD^{tree}');
-	if ($version eq $self->{version} && $tree ne $self->{tree})
+	return;
+}
+
+=item import_release($repository, $version, $tarball)
+
+Adds another release to the repository as a commit without parents, and returns
+the commit.  The tarball is the one given; if it is undef, that in the cache, at
+the release URL (with the checksum published beside it), or of the distribution's
+source package.
+
+=back
+
+=cut
+
+sub import_release
+{
+	my ($self, $repository, $version, $tarball) = @_;
+	if (defined $tarball)
 	{
+		fail(2, "there is no tarball $tarball", 'correct --tarball')
+		  unless -f $tarball;
+	}
+	else
+	{
+		my $cache = make_dir($self->{config}->work . '/upstream');
+		(my $url = $self->{url}) =~ s/\Q$self->{version}\E/$version/g;
+		my $other = bless {
+			%$self,
+			version => $version,
+			url => $url,
+			sha256 => undef
+		  },
+		  ref $self;
+		my $file = "$cache/postgresql-$version.tar.bz2";
+		my @tried;
+		for my $way (-f $file ? () : qw(fetch_url fetch_package))
+		{
+			my (undef, $why) = $other->$way($cache);
+			last if -f $file;
+			push @tried, $why || 'the archive has another release';
+		}
 		fail(
 			2,
-			"$tarball unpacks to git tree $tree, not $self->{tree}",
-			'correct patches/BASE if the release really changed');
+			"cannot obtain PostgreSQL $version (" . join('; ', @tried) . ')',
+			'download it by hand and pass --tarball=FILE') unless -f $file;
+		$tarball = $file;
 	}
-	git($temp, qw(config pgseries.wanted), "$self->{version} $self->{tree}");
-
-	# For commits made by hand where the person has set no name.
-	git($temp, qw(config user.name), 'pgseries developers');
-	git($temp, qw(config user.email pgseries@localhost));
-	rename $temp, $repository
-	  or fail(2, "cannot rename $temp: $!", "remove $repository");
+	my $temp = "$repository.release";
+	my $forget = on_exit(sub { remove_tree($temp); });
+	unpack_release($tarball, $version, $temp);
+	git($repository, qw(fetch -q --no-tags),
+		$temp, "+upstream:refs/pgseries-release/$version");
+	remove_tree($temp);
 	$forget->();
-	return git_capture($repository, 'rev-parse', 'upstream');
+	return git_capture($repository, 'rev-parse',
+		"refs/pgseries-release/$version");
 }
 
 1;

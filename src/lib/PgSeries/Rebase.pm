@@ -1,0 +1,141 @@
+package PgSeries::Rebase;
+
+use strict;
+use warnings FATAL => 'all';
+
+use PgSeries::Git  qw(git git_capture git_status);
+use PgSeries::Util qw(fail on_exit);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Rebase - does the series fit another minor release, and which patches need a hand?
+
+=head1 DESCRIPTION
+
+The patches are merged one after the other onto the other release, in git's
+object store only: no worktree is touched.  A patch that conflicts is taken as it
+is, with conflict markers, so that those after it are judged by what they change
+themselves.
+
+=over
+
+=item rebase($series, $version, $tarball)
+
+$series is a PgSeries::Series, $version the release, $tarball its tarball, or
+undef to obtain it as PgSeries::Upstream does.  Returns a list of hashes, one for
+each patch: C<patch> (the file), C<result> (C<applies>, C<merges>, that is, not
+as the file is, or C<conflicts>), C<files> (those with conflicts).  If nothing
+conflicts, the branch C<series-$version> of the worktree's repository holds the
+result.  Raises an error if the release cannot be had.
+
+=back
+
+=cut
+
+sub rebase
+{
+	my ($series, $version, $tarball) = @_;
+	my ($major) = $series->upstream->version =~ /^(\d+)/;
+	fail(
+		2,
+		"$version is not a minor release of PostgreSQL $major",
+		"name one, such as $major.7") unless $version =~ /^\Q$major\E\.\d+$/;
+
+	# The series as commits, and the other release as one more.
+	my $repository = $series->tree;
+	my @patches = $series->patches;
+	my @old = ($series->base);
+	push @old, $series->commit_of(@patches[ 0 .. $_ ]) for 0 .. $#patches;
+	my $new =
+	  $series->upstream->import_release($repository, $version, $tarball);
+	my $index = git_capture($repository, qw(rev-parse --absolute-git-dir))
+	  . '/rebase-index';
+	my $forget = on_exit(sub { unlink $index; });
+	my @results;
+	my $conflicts = 0;
+
+	for my $i (0 .. $#patches)
+	{
+		my $result = 'applies';
+		my @files;
+
+		# As the file is?
+		unlink $index;
+		git_status(
+			$repository,
+			[ 'read-tree', $new ],
+			env => { GIT_INDEX_FILE => $index });
+		my $tree;
+		if (git_status(
+				$repository,
+				[ qw(apply --cached), $patches[$i]{path} ],
+				env => { GIT_INDEX_FILE => $index },
+				err => \my $err) == 0)
+		{
+			git_status(
+				$repository,
+				['write-tree'],
+				env => { GIT_INDEX_FILE => $index },
+				out => \$tree);
+			chomp $tree;
+		}
+		else
+		{
+			# merge-tree finds the common ancestor from the parents.
+			my $ours =
+			  git_capture($repository, 'commit-tree', "$new^{tree}", '-p',
+				$old[$i], '-m', 'rebase');
+			my $status = git_status(
+				$repository,
+				[
+					qw(merge-tree --write-tree --name-only --no-messages),
+					$ours, $old[ $i + 1 ]
+				],
+				out => \my $out);
+			fail(
+				2,
+				"git merge-tree failed for $patches[$i]{file}",
+				'it needs git 2.38') if $status > 1;
+			($tree, @files) = grep { $_ ne '' } split /\n/, $out;
+			$result = $status == 0 ? 'merges' : 'conflicts';
+			$conflicts++ if $status == 1;
+		}
+		$new = commit_like($repository, $old[ $i + 1 ], $tree, $new);
+		push @results,
+		  {
+			patch => $patches[$i]{file},
+			result => $result,
+			files => \@files
+		  };
+	}
+	unlink $index;
+	$forget->();
+	git($repository, 'branch', '-f', "series-$version", $new)
+	  if !$conflicts;
+	return @results;
+}
+
+# A commit of the tree with the author and message of another.
+sub commit_like
+{
+	my ($repository, $like, $tree, $parent) = @_;
+	my ($name, $email, $date, $message) = split /\0/,
+	  git_capture($repository, qw(log -1 --format=%an%x00%ae%x00%ad%x00%B),
+		$like);
+	git_status(
+		$repository,
+		[ 'commit-tree', $tree, '-p', $parent, '-m', $message ],
+		env => {
+			GIT_AUTHOR_NAME => $name,
+			GIT_AUTHOR_EMAIL => $email,
+			GIT_AUTHOR_DATE => $date
+		},
+		out => \my $commit) == 0
+	  or fail(2, 'git commit-tree failed', 'free some disk space');
+	chomp $commit;
+	return $commit;
+}
+
+1;
