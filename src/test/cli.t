@@ -75,6 +75,14 @@ refuses(2, 'takes two versions', 'range-diff with one version');
 refuses(2, 'no version "v1"', 'range-diff with an unknown version');
 ($status, $out, $err) = $f->pgseries('report');
 refuses(2, 'no results', 'report without results');
+($status, $out, $err) = $f->pgseries('stress', 'nonesuch');
+refuses(2, 'takes sqlsmith, differential or crash', 'unknown stress');
+($status, $out, $err) = $f->pgseries('stress', 'crash', '--queries=1');
+refuses(2, 'crash has no queries', 'an option of another kind');
+($status, $out, $err) = $f->pgseries('stress', 'crash', '--rounds=0');
+refuses(2, '--rounds=0 is not positive', 'no rounds');
+($status, $out, $err) = $f->pgseries('stress', 'crash', '--seed=-1');
+refuses(2, '--seed=-1 is not a seed', 'a negative seed');
 
 # The unprivileged user and the work directory.
 SKIP:
@@ -115,6 +123,9 @@ chmod 0755, "$dir/few/meson" or die $!;
 ($status, $out, $err) = $f->pgseries('build', 'base', {%few});
 refuses(2, 'is missing', 'a missing tool');
 like($err, qr/--install-deps/, 'the remedy names the option');
+($status, $out, $err) = $f->pgseries('stress', 'sqlsmith', {%few});
+refuses(2, 'sqlsmith is missing', 'no sqlsmith');
+like($err, qr/the Debian package sqlsmith/, 'the remedy names the package');
 ($status, $out, $err) = $f->pgseries('doctor', {%few});
 is($status, 2, 'doctor: exit status 2 for a missing tool');
 like($out, qr/^missing +ninja is missing; run/m, 'and says which');

@@ -233,9 +233,10 @@ sub sqlsmith
 }
 
 # A server with the database that sqlsmith reads its tables and functions from,
-# and the user who it runs as: it may read and write all tables, but calls nothing
-# that waits, or ends other processes, or would change what later queries do, nor
-# the functions that upstream's tests define in C.
+# and the user who it runs as: it may read and write all tables (it does not get to
+# know partitions, as there would be little else), but calls nothing that waits, or
+# ends other processes, or would change what later queries do, nor the functions that
+# upstream's tests define in C.  sqlsmith rolls every query back.
 sub sqlsmith_server
 {
 	my ($c, %opt) = @_;
@@ -258,7 +259,7 @@ sub sqlsmith_server
 SET client_min_messages = warning;
 SET search_path = st, public;
 EOT
-CREATE ROLE sqlsmith LOGIN IN ROLE pg_read_all_data, pg_write_all_data;
+CREATE ROLE sqlsmith LOGIN;
 ALTER ROLE sqlsmith SET statement_timeout = '1s';
 ALTER ROLE sqlsmith SET search_path = st, public;
 ALTER ROLE sqlsmith SET parallel_setup_cost = 0;
@@ -267,8 +268,18 @@ ALTER ROLE sqlsmith SET min_parallel_table_scan_size = 0;
 ALTER ROLE sqlsmith SET enable_partitionwise_join = on;
 ALTER ROLE sqlsmith SET enable_partitionwise_aggregate = on;
 DO $$
-DECLARE f regprocedure;
+DECLARE n regnamespace; t regclass; f regprocedure;
 BEGIN
+	FOR n IN SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'
+	LOOP
+		EXECUTE format('GRANT USAGE ON SCHEMA %s TO sqlsmith', n);
+	END LOOP;
+	FOR t IN SELECT c.oid FROM pg_class c
+		WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
+		AND c.relnamespace::regnamespace::text !~ '^pg_|^information_schema$'
+	LOOP
+		EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO sqlsmith', t);
+	END LOOP;
 	FOR f IN SELECT p.oid FROM pg_proc p
 		JOIN pg_language l ON l.oid = p.prolang
 		WHERE p.proname ~ '^(pg_(terminate|cancel)_backend|pg_sleep.*|pg_(try_)?advisory_.*|pg_notify|set_config|pg_reload_conf|wait_pid)$'
@@ -397,6 +408,9 @@ my %DIFFERENTIAL_SETTINGS = (
 use constant BATCH => 250;
 use constant LOOK => 50;
 
+# Lines of output to show of a difference.
+use constant SHOWN => 20;
+
 sub differential
 {
 	my ($c, %opt) = @_;
@@ -444,12 +458,12 @@ sub differential
 		$done   += $count;
 		next unless defined $i;
 		my $dir = make_dir($c->config->build . '/stress');
+		my ($one, $two) = shown($first[$i], $second[$i]);
 		write_file("$dir/differential-$seed.sql", $script);
 		$difference = {
 			seed => $seed,
 			script => "$dir/differential-$seed.sql",
-			base => beginning($first[$i]),
-			$opt{build} => beginning($second[$i]),
+			outputs => [ $one, $two ],
 			%{ $cases[$i] || { kind => 'end of the session' } }
 		};
 	}
@@ -460,7 +474,7 @@ sub differential
 		my $d = $difference;
 		$text = join '', "difference: $d->{kind}\n",
 		  (map { "$_;\n" } @{ $d->{settings} }, @{ $d->{statements} }),
-		  map { "--- $_\n$d->{$_}" } 'base', $opt{build};
+		  "--- base\n$d->{outputs}[0]--- $opt{build}\n$d->{outputs}[1]";
 		info(
 			"pgseries: the whole session is in $d->{script}; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$d->{seed} --queries="
 			  . BATCH);
@@ -554,13 +568,27 @@ sub outputs
 	return @outputs;
 }
 
-sub beginning
+# What to show of two outputs: some lines of each from where they differ.
+sub shown
 {
-	my ($text) = @_;
-	return "(the session has ended before)\n" unless defined $text;
-	my @lines = split /^/, $text;
-	return $text if @lines <= 20;
-	return join '', @lines[ 0 .. 19 ], '(' . (@lines - 20) . " more lines)\n";
+	my ($first, $second) = @_;
+	my @lines =
+	  map {
+		[ split /^/, defined $_ ? $_ : "(nothing: the session has ended)\n" ]
+	  } ($first, $second);
+	my $from = 0;
+	$from++
+	  while $from < @{ $lines[0] }
+	  && $from < @{ $lines[1] }
+	  && $lines[0][$from] eq $lines[1][$from];
+	$from = $from < 3 ? 0 : $from - 3;
+	return map {
+		my @rest = @$_[ $from .. $#$_ ];
+		my $more = @rest - SHOWN;
+		$#rest = SHOWN - 1 if $more > 0;
+		join '', $from ? "(line ${\($from + 1)})\n" : (), @rest,
+		  $more > 0    ? "($more more lines)\n"     : ();
+	} @lines;
 }
 
 1;

@@ -29,8 +29,8 @@ and all of its children get SIGKILL.  The server starts again, and then
 
 The seed decides about the settings, the statements on indexes and the moment; what
 the server does until then depends on the machine, too.  Settings of a round are
-wal_level (minimal leaves out the WAL of a new index), wal_consistency_checking
-(recovery compares pages) and full_page_writes.
+wal_level (minimal leaves out the WAL of a new index) and wal_consistency_checking
+(recovery compares pages).
 
 =head1 FUNCTIONS
 
@@ -43,6 +43,7 @@ my %SETTINGS = (
 	shared_buffers => '64MB',
 	max_wal_size => '64MB',
 	checkpoint_timeout => '30s',
+	checkpoint_warning => 0,
 	max_wal_senders => 0,
 	autovacuum_naptime => '1s',
 	max_worker_processes => 16,
@@ -213,8 +214,7 @@ sub rounds
 		$server = server(
 			$config, $b,
 			wal_level => pick($random, qw(minimal replica)),
-			wal_consistency_checking => pick($random, '', 'all'),
-			full_page_writes => pick($random, qw(on on off)));
+			wal_consistency_checking => pick($random, '', 'all'));
 		truncate($server->log, 0)
 		  or fail(2, "cannot empty $server->{log}: $!", '');
 		$server->start;
@@ -222,14 +222,14 @@ sub rounds
 		push @problems, recover($server, $known) unless @problems;
 		$done++;
 	}
+	my $text = join '', map { "$_\n" } @problems;
 	my $kept = '';
 	if (@problems)
 	{
 		$kept = keep($server, "$opt{seed}-$done");
-		push @problems, "the data directory is $kept, the log $kept.log";
+		$text .= "the data directory is kept: $kept, its log: $kept.log\n";
 	}
 	else { $server->stop; }
-	my $text = join '', map { "$_\n" } @problems;
 	return {
 		found => @problems ? 1 : 0,
 		data => {
@@ -304,7 +304,8 @@ sub index_statements
 			"REINDEX INDEX$again made_$i",
 			"REINDEX TABLE$again $table",
 			'REINDEX INDEX CONCURRENTLY item_pkey',
-			'VACUUM item') if $random->(2);
+			'VACUUM item',
+			'CHECKPOINT') if $random->(2);
 		$concurrently = !$whole && $random->(2) ? ' CONCURRENTLY' : '';
 		push @statements, "DROP INDEX$concurrently IF EXISTS made_$i"
 		  if $random->(4);
@@ -400,10 +401,15 @@ sub kill_server
 		 read_file($server->data . '/postmaster.pid') =~ /^(\d+)/
 	  or fail(2, "there is no server in $server->{data}", 'run it again');
 
-	# Stopped, it makes no more children.
-	kill 'STOP', $postmaster;
-	my @all = ($postmaster, children($postmaster));
-	kill 'KILL', @all;
+	# Stopped, it makes no more children; and those who saw its end would exit in
+	# good order.  An interrupt must not leave it so.
+	my @all;
+	{
+		local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
+		kill 'STOP', $postmaster;
+		@all = (children($postmaster), $postmaster);
+		kill 'KILL', @all;
+	}
 	for (1 .. 600)
 	{
 		return unless grep { alive($_) } @all;

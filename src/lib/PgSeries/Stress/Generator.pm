@@ -1266,6 +1266,7 @@ sub ddl
 	my ($self) = @_;
 	my $kind = $self->weighted(
 		indexes => 5,
+		sorted => 3,
 		detach => 4,
 		partition => 2,
 		maintain => 3);
@@ -1315,6 +1316,38 @@ sub ddl_indexes
 			"SELECT * FROM (SELECT $t.id FROM $from $t WHERE "
 		  . $self->where($t)
 		  . ') q ORDER BY q::text');
+}
+
+# An index on a larger table, some of whose rows are dead, built by workers that
+# have little memory; and what it returns.
+sub ddl_sorted
+{
+	my ($self) = @_;
+	my $rows = 2000 + $self->draw(20_000);
+	my ($p, $q) = $self->some(2, qw(7919 6007 4001 2003 1009 997));
+	my $values = $self->pick(2, 50, 1000, 1_000_000);
+	my $keys = $self->order_by($self->some(1 + $self->draw(3), qw(a b c)));
+	my $unique = $self->pick('', '', 'UNIQUE ');
+	my $order = $unique eq '' || $self->one_in(3) ? $keys : "$keys, id";
+	my $include = $self->pick('', ' INCLUDE (id)');
+	$include = '' if $order =~ /id/;
+	my $where = $self->pick('', '', ' WHERE a % 3 <> 1');
+	return (
+		"CREATE TABLE big AS SELECT i AS id, (i * $p) % $values AS a, nullif('x' || (i * $q) % $values, 'x1') AS b, ((i * $q) % 1000)::numeric AS c FROM generate_series(1, $rows) i",
+		'ALTER TABLE big SET (parallel_workers = 4)',
+		$self->pick(
+			'DELETE FROM big WHERE id % 4 = 0',
+			'UPDATE big SET c = c + 1 WHERE id % 5 = 0',
+			"UPDATE big SET a = a + 1, b = 'y' || b WHERE id % 100 = 0",
+			'VACUUM big'),
+		'SET maintenance_work_mem = ' . $self->pick(q('64kB'), q('64MB')),
+		'SET max_parallel_maintenance_workers = ' . $self->draw(5),
+		"CREATE ${unique}INDEX big_i ON big ($order)$include$where",
+		'SET enable_seqscan = off',
+		'SET enable_sort = off',
+		"SELECT bt_index_check('big_i', true)",
+		"SELECT count(*), md5(string_agg(q::text, ',')) FROM (SELECT a, b, c, id FROM big$where ORDER BY $keys, a, b, c, id) q",
+		'DROP TABLE big');
 }
 
 # A prepared statement sees the table before, without and with the partition.
