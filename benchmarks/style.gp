@@ -8,10 +8,12 @@
 #
 # There is no x = 0 on a log axis.  Points with x = 0 stand apart on the left,
 # and a dotted line carries the patched one across the plot, to compare with;
-# zero_label says what they are.
+# zero_label says what they are.  With y_scale, the y axis shows the values
+# multiplied by it, such as 1e-9 for nanoseconds in seconds.
 
 set datafile separator "\t"
 if (!exists("zero_label")) zero_label = '0'
+if (!exists("y_scale")) y_scale = 1.0
 
 # The data: range and names of the lines
 x_min = 1e300
@@ -116,7 +118,7 @@ do for [e = floor(log10(y_low)) : ceil(log10(y_high))] {
 	do for [step in steps] {
 		tic = real(step) * 10.0 ** e
 		if (tic >= y_low && tic <= y_high) {
-			set ytics add (number_text(tic) tic)
+			set ytics add (number_text(tic * y_scale) tic)
 		}
 	}
 }

@@ -292,6 +292,27 @@ is( PgSeries::Report::plot_data(
 		{ %{ $results[1]{plots}[0] }, where => { partitions => 64 } }),
 	'',
 	'plot data: one value makes no plot');
+my $two_measures = result(
+	'many-indexes',
+	sub {
+		my @series = @{ $_[0]{series} };
+		$_->{case}{kind} = 'plan' foreach @series;
+		push @{ $_[0]{series} }, map {
+			{
+				%$_,
+				  measure => 'execute',
+				  case => { %{ $_->{case} }, kind => 'execute' }
+			}
+		} @series;
+		$_[0]{plots}[0]{measure} = [qw(plan-instructions execute)];
+		$_[0]{plots}[0]{lines} = 'kind';
+	});
+@blocks = split /\n\n\n/,
+  PgSeries::Report::plot_data($two_measures, $two_measures->{plots}[0]);
+is_deeply(
+	[ map { [/\t(\w+)$/mg] } @blocks[ 1, 2 ] ],
+	[ [ ('plan') x 3 ], [ ('execute') x 3 ] ],
+	'plot data: lines of two measures');
 raises(
 	sub {
 		PgSeries::Report::plot_data($results[1],
@@ -305,6 +326,7 @@ raises(
 # The plot files in a place from where the links in the report are always the
 # same
 our $plots = "$dir/benchmarks";
+our %more;
 foreach my $file (glob "$benchmarks/style.gp $benchmarks/*/*.plot")
 {
 	my $copy = $plots . substr($file, length $benchmarks);
@@ -328,7 +350,8 @@ sub write_report
 			patches => \@patches,
 			output => "$dir/out",
 			plots => $plots,
-			source => "$dir");
+			source => "$dir",
+			%more);
 		1;
 	};
 	my $error = $@;
@@ -605,6 +628,16 @@ my @broken = (
 		sub { delete $_[0]{plots}[0]{x} },
 		qr/"plots" has an entry without "x"$again/
 	],
+	(   map {
+			my $value = $_;
+			[
+				sub { $_[0]{plots}[0]{measure} = $value },
+				qr/"plots" has an entry without "measure"$again/
+			]
+		} undef,
+		[],
+		[ 'x', undef ],
+		{}),
 	[
 		sub { $_[0]{plots}[0]{file} = '../x.plot' },
 		qr/not the name of a plot file: \.\.\/x\.plot$again/
@@ -731,5 +764,338 @@ raises(
 	sub { write_report([ @results, $results[0] ], \$messages) },
 	qr/many-indexes\.json are both results of many-indexes; give only one/,
 	'two results of a benchmark');
+
+# The page of the topics
+my %topics = (
+	indexes => {
+		title => 'Many <indexes>',
+		plot => { bench => 'many-indexes', file => 'planning.plot' },
+		figures => {
+			plan => {
+				bench => 'many-indexes',
+				measure => 'plan-instructions',
+				case => { indexes => 60, populated => 1 }
+			},
+			empty => {
+				bench => 'many-indexes',
+				measure => 'plan-instructions',
+				case => { populated => 0 }
+			}
+		},
+		sentence => 'with {plan:indexes} indexes {plan:patched} instead of '
+		  . '{plan:base} ({plan:percent})',
+		worst =>
+		  [ 'empty {empty:percent}, {empty:verdict}', '{plan:ratio} times' ]
+	},
+	partitions => {
+		title => 'Many partitions',
+		plot => { bench => 'partition-planning', file => 'throughput.plot' },
+		figures => {
+			many => {
+				bench => 'partition-planning',
+				measure => 'throughput',
+				case => { partitions => 4096, script => 'select' }
+			},
+			few => {
+				bench => 'partition-planning',
+				measure => 'throughput',
+				case => { partitions => 64, script => 'update' }
+			},
+			none => {
+				bench => 'partition-planning',
+				measure => 'throughput',
+				case => { partitions => 0, script => 'update' }
+			},
+			equal => {
+				bench => 'partition-planning',
+				measure => 'throughput',
+				case => { partitions => 0, script => 'select' }
+			}
+		},
+		sentence => [
+			'{many:partitions} partitions: {many:patched} for {many:base}, '
+			  . '{many:ratio}',
+			'{few:script} {few:percent}'
+		],
+		worst => '{none:percent}, {none:verdict}; {equal:percent}'
+	});
+
+# The topics, changed by the function, written and read.
+sub topics
+{
+	my ($change) = @_;
+	my $topics = $json->decode($json->encode(\%topics));
+
+	$change->($topics) if $change;
+	write_file("$plots/topics.json", $json->encode($topics));
+	return PgSeries::Report::read_topics("$plots/topics.json");
+}
+
+# The page without gnuplot, and the summary.
+sub topics_page
+{
+	my ($topics, $results, %options) = @_;
+	local $ENV{PATH} = "$dir";
+	local %more = (%more, topics => $topics, %options);
+	my $said = write_report($results, \my $ignored, \my @files);
+	is("@files", 'index.html report.md topics.html topics.md', 'its files');
+	return (read_file("$dir/out/topics.md"), $said);
+}
+
+my ($page, $said) = topics_page(topics(), \@results, complete => 1);
+like(
+	$said,
+	qr{\nreport: $dir/out/index\.html\na plot for each topic: $dir/out/topics\.html\n\z},
+	'the summary names the page');
+my ($about) = $report =~ /^(PostgreSQL .*?\.)  /m;
+my ($machine) = $report =~ /^## Machine\n\n(.*?\n)\n/ms;
+my ($intro) = $page =~ /^# .*\n\n(.*)\n/;
+like(
+	$intro,
+	qr/^\Q$about\E  A ratio.*: \[report\]\(report\.md\)$/,
+	'page: builds, and the link to the report');
+is($page, <<"PAGE", 'the page of the topics');
+# The topics, measured
+
+$intro
+
+## Many \\<indexes\\>
+
+With 60 indexes 115,000 instead of 600,000 (80.8% less).
+
+Worst case measured: empty 8.33% less, inconclusive; 0.192 times.  More: [doc/indexes.md](../doc/indexes.md)
+
+## Many partitions
+
+4,096 partitions: 10,100 for 98.7, 102 \\[102, 102\\]; update 15.0% more, too few pairs.
+
+Worst case measured: 7.14% less \\[7.55% less, 6.74% less\\], worse; 0.0833% more \\[0.355% less, 0.521% more\\].  More: [doc/partitions.md](../doc/partitions.md)
+
+## Machine
+
+$machine
+Scale demo, measured 2026-11-21.
+
+This report has no plots: gnuplot was not there when it was made.
+PAGE
+like(
+	read_file("$dir/out/report.md"),
+	qr/^A plot for each topic: \[topics\]\(topics\.md\)$/m,
+	'report.md links to it');
+like(
+	read_file("$dir/out/index.html"),
+	qr/<a href="topics\.html">/,
+	'index.html links to it');
+$html = read_file("$dir/out/topics.html");
+like($html, qr/<a href="index\.html">report<\/a>/, 'it links to index.html');
+like(
+	$html,
+	qr/<h2 id="topic-indexes">Many &lt;indexes&gt;<\/h2>\n<p>With 60 /,
+	'topics.html has the topics');
+unlike(
+	$html,
+	qr/<script|<link|<img|src=|url\(|https?:/,
+	'topics.html needs nothing else');
+
+# The order of the topics is that of the series.
+{
+	local %more = (patches => [ reverse @patches ]);
+	($page) = topics_page(topics(), \@results);
+}
+like($page, qr/^## Many partitions\n.*^## Many \\<indexes/ms, 'their order');
+
+# Units
+foreach my $case (
+	[ 'ns per plan', '1.23456e9', '1.23 s' ],
+	[ 'ns', 43218.6, "43.2 \xc2\xb5s" ],
+	[ 'ns', 570e6, '570 ms' ],
+	[ 'ns', 12, '12.0 ns' ],
+	[ 'ns on end', 12, '12.0 ns' ],
+	[ 'nsx', 12, '12.0' ],
+	[ 'tps', 12345, '12,300' ])
+{
+	my ($unit, $value, $want) = @$case;
+	my $timed = result(
+		'partition-planning',
+		sub {
+			$_->{unit} = $unit foreach @{ $_[0]{series} };
+			$_->{patched} = $value foreach @{ $_[0]{series}[2]{pairs} };
+		});
+	($page) = topics_page(topics(), [ $results[0], $timed ]);
+	like($page, qr/^4,096 partitions: \Q$want\E for /m, "$value $unit");
+}
+my $count = result(
+	'many-indexes',
+	sub {
+		$_[0]{series}[2]{method} = 'count';
+		$_[0]{series}[2]{base} = [1024];
+		$_[0]{series}[2]{patched} = [60];
+	});
+($page) = topics_page(topics(), [ $count, $results[1] ]);
+like($page, qr/ 60 instead of 1,024 \(94\.1% less\)/, 'a count is a number');
+my $same =
+  result('many-indexes',
+	sub { $_[0]{series}[2]{patched} = $_[0]{series}[2]{base} });
+($page) = topics_page(topics(), [ $same, $results[1] ]);
+like($page, qr/ \(0% more\)\.$/m, 'no change');
+
+# Figures that were not measured
+my $few = result('many-indexes', sub { pop @{ $_[0]{series} } });
+($page) = topics_page(topics(), [$few]);
+like(
+	$page,
+	qr/^Worst case measured: 0\.192 times; the rest is not measured yet\.  More/m,
+	'some figures were not measured');
+like(
+	$page,
+	qr/^## Many partitions\n\nnot measured yet\n\nWorst case measured: not measured yet  More/m,
+	'none were');
+raises(
+	sub { topics_page(topics(), [$few], complete => 1) },
+	qr/topics\.json: indexes: figure "empty": 0 figures of many-indexes are plan-instructions \(populated 0\); name exactly one, or run the benchmark/,
+	'page: a figure is missing');
+raises(
+	sub {
+		topics_page(
+			topics(
+				sub {
+					$_[0]{partitions}{figures}{none}{case}{partitions} =
+					  4096;
+				}),
+			\@results,
+			complete => 1);
+	},
+	qr/topics\.json: partitions: figure "none" failed: out of shared memory; name another/,
+	'page: a figure failed');
+raises(
+	sub { PgSeries::Report::check_topics(topics(), [$few], \@patches) },
+	qr/0 figures of/,
+	'check_topics: a figure is missing');
+ok(!defined PgSeries::Report::check_topics(topics(), \@results, \@patches),
+	'check_topics: nothing is missing');
+
+# What is wrong with results at hand is an error in any case.
+@broken = (
+	[
+		sub { $_[0]{indexes}{figures}{plan}{case} = { indexes => 60 } },
+		qr/figure "plan": 2 figures of many-indexes are plan-instructions \(indexes 60\); name/
+	],
+	[
+		sub { $_[0]{indexes}{plot}{file} = 'statement.plot' },
+		qr/indexes: many-indexes has 0 plots named statement\.plot; name a plot/
+	],
+	[
+		sub { $_[0]{indexes}{worst} = '{plan:speed} {empty:base}' },
+		qr/indexes: \{plan:speed\}: plan-instructions has no case with "speed"; write base/
+	],
+	[
+		sub { delete $_[0]{partitions} },
+		qr/nothing of the topic partitions; /
+	],
+	[
+		sub { $_[0]{locks} = $_[0]{indexes} },
+		qr/has a topic locks, which is not in the series; remove it/
+	],
+	[ sub { %{ $_[0] } = () }, qr/topics\.json: not an object of topics; / ],
+	[ sub { $_[0]{indexes} = [] }, qr/"indexes" is not an object; / ],
+	[ sub { delete $_[0]{indexes}{title} }, qr/indexes: "title" is missing/ ],
+	[
+		sub { $_[0]{indexes}{title} = ['x'] },
+		qr/indexes: "title" is missing/
+	],
+	[ sub { delete $_[0]{indexes}{plot} }, qr/"plot" is not an object/ ],
+	[ sub { delete $_[0]{indexes}{plot}{file} }, qr/plot has no "file"/ ],
+	[ sub { $_[0]{indexes}{figures} = [] }, qr/"figures" is not an object/ ],
+	[
+		sub { delete $_[0]{indexes}{figures}{plan}{case} },
+		qr/figure "plan" has no "case"/
+	],
+	[
+		sub { $_[0]{indexes}{figures}{plan} = 1 },
+		qr/figure "plan" has no "case"/
+	],
+	[
+		sub { delete $_[0]{indexes}{figures}{plan}{measure} },
+		qr/figure "plan" has no "measure"/
+	],
+	(   map {
+			my $name = $_;
+			[
+				sub { $_[0]{indexes}{figures}{plan}{bench} = $name },
+				qr/figure "plan": no benchmark "\Q$name\E"/
+			]
+		} 'nonesuch',
+		'../benchmarks'),
+	[ sub { delete $_[0]{indexes}{worst} }, qr/"worst" is not a text or/ ],
+	[ sub { $_[0]{indexes}{worst} = [] }, qr/"worst" is not a text or/ ],
+	[ sub { $_[0]{indexes}{worst} = [ [] ] }, qr/"worst" is not a text or/ ],
+	[
+		sub { $_[0]{indexes}{sentence} .= ' {plan}' },
+		qr/"sentence" has a brace that is no \{NAME:WHAT\}/
+	],
+	[
+		sub { $_[0]{indexes}{sentence} .= ' 3 times' },
+		qr/"sentence" has a digit: write \{NAME:WHAT\}/
+	],
+	[
+		sub { $_[0]{indexes}{sentence} .= '{other:base}' },
+		qr/"sentence" has a figure "other" that "figures" does not have/
+	],
+	[
+		sub { $_[0]{indexes}{worst} = '{plan:base}' },
+		qr/no text has the figure "empty"/
+	]);
+foreach my $broken (@broken)
+{
+	my ($change, $want) = @$broken;
+	raises(sub { topics_page(topics($change), \@results) },
+		$want, "page refused: $want");
+}
+write_file("$plots/topics.json", '{');
+raises(
+	sub { PgSeries::Report::read_topics("$plots/topics.json") },
+	qr/topics\.json is not valid JSON/,
+	'page: malformed JSON');
+ok(PgSeries::Report::read_topics("$benchmarks/topics.json"),
+	'the topics of the repository');
+
+# Its plots
+SKIP:
+{
+	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
+
+	my $single =
+	  result('partition-planning', sub { splice @{ $_[0]{series} }, 1 });
+	local %more = (topics => topics());
+	write_report(\@results, \$messages, \@written);
+	my %first = map { $_ => read_file("$dir/out/$_") } @written;
+	write_report(\@results, \$messages, \@written);
+	my %second = map { $_ => read_file("$dir/out/$_") } @written;
+	is_deeply(\%second, \%first, 'a second page is the same, byte for byte');
+	is_deeply(
+		[ $first{'topics.md'} =~ /^!\[.*\]\((\S+)\)$/mg ],
+		[qw(many-indexes-planning.svg partition-planning-throughput.svg)],
+		'topics.md shows a plot for each topic');
+	cmp_ok(index($first{'topics.html'}, $first{$_}), '>', 0, "$_ is in it")
+	  foreach grep { /svg$/ } @written;
+	my @ids = $first{'topics.html'} =~ /\bid=['"]([^'"]+)['"]/g;
+	my %ids = map { $_ => 1 } @ids;
+	is(scalar @ids, scalar keys %ids, 'no id occurs twice in topics.html');
+
+	write_report([ $results[0], $single ], \$messages, \@written);
+	like(
+		read_file("$dir/out/topics.md"),
+		qr/^Plot "Point queries": not measured yet$/m,
+		'a plot without data');
+	write_report([ $results[0] ], \$messages, \@written);
+	like(
+		read_file("$dir/out/topics.md"),
+		qr/^Plot of the benchmark partition-planning: not measured yet$/m,
+		'a plot without results');
+	like(
+		read_file("$dir/out/topics.html"),
+		qr/<span class="missing">not measured yet<\/span>/,
+		'it is seen');
+}
 
 done_testing();

@@ -3,6 +3,7 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
+use Cwd              qw(abs_path);
 use File::Basename   qw(basename);
 use File::Glob       qw(:bsd_glob);
 use JSON::PP         ();
@@ -800,18 +801,22 @@ sub report_command
 	my ($c) = @_;
 	my $config = $c->config;
 	my $o = $c->{option};
+	my $recorded = $config->top . '/benchmarks/results';
 	my $from =
 		$o->{readme}
-	  ? $config->top . '/benchmarks/results'
+	  ? $recorded
 	  : $o->{results} || $config->build . '/results';
 	my @files = sort glob "$from/*.json";
 	fail(2, "there are no results in $from", 'run: pgseries bench all')
 	  unless @files;
 	my @results = read_results($config, @files);
 	my @patches = $c->series->summaries;
+	my $topics =
+	  PgSeries::Report::read_topics($config->top . '/benchmarks/topics.json');
 
 	if ($o->{readme})
 	{
+		PgSeries::Report::check_topics($topics, \@results, \@patches);
 		my $file = $config->top . '/README.md';
 		my $old = read_file($file);
 		my $new = PgSeries::Report::update_readme($old, \@results, \@patches);
@@ -835,7 +840,9 @@ sub report_command
 		patches => \@patches,
 		plots => $config->top . '/benchmarks',
 		output => $config->build . '/report',
-		source => $from);
+		source => $from,
+		topics => $topics,
+		complete => -d $recorded && abs_path($from) eq abs_path($recorded));
 	return $c->say({ results => \@results }, $text);
 }
 

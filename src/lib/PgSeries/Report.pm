@@ -18,6 +18,8 @@ PgSeries::Report - report, plots and README table from benchmark results
     source => 'build/results');
   $readme = PgSeries::Report::update_readme($readme, \@results, \@patches);
   $letter .= PgSeries::Report::text_table(\@results, \@patches);
+  my $topics = PgSeries::Report::read_topics('benchmarks/topics.json');
+  PgSeries::Report::check_topics($topics, \@results, \@patches);
 
 =head1 DESCRIPTION
 
@@ -59,9 +61,9 @@ A figure with C<error> has no runs: the report says so and gives the error.
 C<ratio> is patched / base: of the medians for instructions, the median of the
 ratios of the pairs for time.
 
-A plot shows the figures of one C<measure> whose case agrees with C<where>,
-against the case's key C<x>; C<lines> names the key (or a list of keys) whose
-values make lines of their own.  An entry of C<readme> gives one figure, the
+A plot shows the figures of one C<measure> (or of a list of them) whose case
+agrees with C<where>, against the case's key C<x>; C<lines> names the key (or a
+list of keys) whose values make lines of their own.  An entry of C<readme> gives one figure, the
 only one of its measure whose case agrees with C<case>, to a patch.
 
 =head1 DATA OF A PLOT
@@ -81,6 +83,29 @@ a row for each figure, sorted by x, and these columns, separated by tabs:
 
 Each line is an index block of its own (two empty lines between them).  A
 bound that does not exist, because there are too few runs, is NaN.
+
+=head1 THE PAGE OF THE TOPICS
+
+benchmarks/topics.json says what the page shows of each topic of the series:
+
+  title      heading
+  plot       { bench, file }: one of the plots of that benchmark
+  figures    { NAME => { bench, measure, case } }: each exactly one figure, as
+             in readme
+  sentence   a text, or a list of texts, which semicolons join
+  worst      the same: what gets slower, and by how much
+
+The texts have no digits: C<{NAME:WHAT}> stands for something of a figure, which
+the page takes from the results.  WHAT is
+
+  base, patched   the median; nanoseconds as a time with its unit
+  ratio           patched / base; for time with the 95% interval
+  percent         the same as "31.9% less" or "4.2% more"
+  verdict         see figure()
+  KEY             the value of this key of the figure's case
+
+A text with a figure that was not measured is left out, and the page says so,
+unless the figures must be complete: then it is an error.
 
 =head1 FUNCTIONS
 
@@ -179,7 +204,7 @@ sub check_result
 		fail(2, "$where: $problem", $again) if defined $problem;
 	}
 	my %keys = (
-		plots => [qw(file title measure x)],
+		plots => [qw(file title x)],
 		readme => [qw(patch measure text)]);
 	foreach my $list (qw(plots readme))
 	{
@@ -198,11 +223,26 @@ sub check_result
 	{
 		fail(
 			2,
+			"$file: \"plots\" has an entry without \"measure\"",
+			"correct the benchmark and $again"
+		) unless _texts($plot->{measure});
+		fail(
+			2,
 			"$file: not the name of a plot file: $plot->{file}",
 			"correct the benchmark and $again"
 		) unless $plot->{file} =~ /^\w[\w.-]*\.plot\z/;
 	}
 	return $result;
+}
+
+# A text, or a list of texts, as a list; otherwise the empty list.
+sub _texts
+{
+	my ($value) = @_;
+	my @texts = ref $value eq 'ARRAY' ? @$value : $value;
+	return
+	  if grep { !defined $_ || ref $_ || $_ eq '' } @texts;
+	return @texts;
 }
 
 # Results that came from read_result(), or are checked now.
@@ -377,7 +417,8 @@ sub plot_data
 	  ref $plot->{lines} ? @{ $plot->{lines} } : $plot->{lines};
 	my (@names, %rows, %x);
 
-	foreach my $series (_select($result, $plot->{measure}, $plot->{where}))
+	foreach my $series (map { _select($result, $_, $plot->{where}) }
+		_texts($plot->{measure}))
 	{
 		my $x = $series->{case}{ $plot->{x} };
 		next unless looks_like_number($x) && !defined $series->{error};
@@ -585,7 +626,8 @@ sub update_readme
 #   [h => level, text, id], [p => inline], [ul => inline, ...],
 #   [table => [heading, ...], [cell, ...], ...], [plot => file, title, svg]
 # A heading that starts with ">" is a column of numbers.  An inline or cell is
-# a text or a list of texts and hashes { text, href, class, code }.
+# a text or a list of texts and hashes { text, href, class, code }.  A "href" to
+# another page of the report is { md, html }.
 
 # The patches, each with its figures as C<[text, series]>.  A benchmark names a
 # patch without its number, which changes with the series.  Unless $complete,
@@ -779,8 +821,8 @@ sub _failed
 =item write_report(%options)
 
 Writes report.md, index.html (one file, nothing else is needed to read it) and
-BENCH-PLOT.svg for each plot.  Returns a summary, as plain text.  Options, all
-needed:
+BENCH-PLOT.svg for each plot, and the page of the topics, topics.md and
+topics.html.  Returns a summary, as plain text.  Options:
 
   results   list of results
   patches   the patches, as for update_readme()
@@ -788,9 +830,11 @@ needed:
   plots     directory of style.gp and of the directories of the plots; the
             patches, for links, are in ../patches
   source    directory of the results that were not read by read_result()
+  topics    what read_topics() returned; without it there is no page of them
+  complete  true if the figures of that page must be complete
 
-Unlike in the README, figures may be missing: a run at another scale does not
-have all of them.  Without gnuplot the report has no plots; it says so, and so
+Unlike in the README, figures of the report may be missing: a run at another
+scale does not have all of them.  Without gnuplot the report has no plots; it says so, and so
 does a line on standard error.
 
 =cut
@@ -821,10 +865,17 @@ sub write_report
 
 	my @overview = _overview(\@results);
 	my $patches = _patch_figures(\@results, $opt{patches}, 0);
+	my @topics =
+	  $opt{topics}
+	  ? _topics($opt{topics}, \@results, $opt{patches}, $opt{complete})
+	  : ();
 	my $links = _relative(dirname($benchmarks) . '/patches', $out);
 	my @blocks = (
 		[ h => 1, 'Benchmark report' ],
 		@overview,
+		(   @topics
+			? [ p => [ 'A plot for each topic: ', _other_page('topics') ] ]
+			: ()),
 		[ h => 2, 'Patches', 'patches' ],
 		_patch_table($patches, $links),
 		[ h => 2, 'How it was measured', 'method' ],
@@ -833,18 +884,9 @@ sub write_report
 		_machine(\@results),
 		[ h => 2, 'Runs', 'runs' ],
 		_runs(\@results, $out));
-	push @blocks,
-	  [
-		p => $gnuplot
-		? 'In the plots both axes are logarithmic.  Points are medians; bars '
-		  . 'are the 95% interval of the median for times, the smallest and '
-		  . 'the largest run for instructions, and are not seen where they '
-		  . 'are smaller than the point.  Points apart on the left are not on '
-		  . 'the axis, such as a table without partitions; a dotted line '
-		  . 'carries the patched one across the plot.'
-		: 'This report has no plots: gnuplot was not there when it was made.'
-	  ];
+	push @blocks, _about_plots($gnuplot);
 
+	my %plot;
 	foreach my $result (@results)
 	{
 		my %used;
@@ -859,6 +901,7 @@ sub write_report
 			{
 				write_file("$out/$name.svg", _bytes($svg));
 				push @blocks, [ plot => "$name.svg", $plot->{title}, $svg ];
+				$plot{ $result->{bench} }{ $plot->{file} } = $blocks[-1];
 			}
 			else
 			{
@@ -871,9 +914,370 @@ sub write_report
 	}
 
 	write_file("$out/report.md", _bytes(_markdown(@blocks)));
-	write_file("$out/index.html", _bytes(_page(@blocks)));
+	write_file("$out/index.html",
+		_bytes(_page('pgseries benchmark report', @blocks)));
+	my $where = "report: $out/index.html\n";
+	if (@topics)
+	{
+		my @page = (
+			_topics_page(
+				\@topics, \@results, \%plot, $gnuplot,
+				_relative(dirname($benchmarks) . '/doc', $out)),
+			_about_plots($gnuplot));
+		write_file("$out/topics.md", _bytes(_markdown(@page)));
+		write_file("$out/topics.html",
+			_bytes(_page('pgseries: the topics, measured', @page)));
+		$where .= "a plot for each topic: $out/topics.html\n";
+	}
 	return join "\n", grep { $_ ne '' } _plain(@overview),
-	  _plain_table($patches), "report: $out/index.html\n";
+	  _plain_table($patches), $where;
+}
+
+sub _about_plots
+{
+	my ($gnuplot) = @_;
+	return [
+		p => $gnuplot
+		? 'In the plots both axes are logarithmic.  Points are medians; bars '
+		  . 'are the 95% interval of the median for times, the smallest and '
+		  . 'the largest run for instructions, and are not seen where they '
+		  . 'are smaller than the point.  Points apart on the left are not on '
+		  . 'the axis, such as a table without partitions; a dotted line '
+		  . 'carries the patched one across the plot.'
+		: 'This report has no plots: gnuplot was not there when it was made.'
+	];
+}
+
+# Link to the report or to the page of the topics.
+sub _other_page
+{
+	my ($name) = @_;
+	return {
+		text => $name,
+		href => {
+			md => "$name.md",
+			html => $name eq 'report' ? 'index.html' : "$name.html"
+		}
+	};
+}
+
+=item read_topics($file)
+
+Returns the contents of topics.json, checked; benchmarks are directories beside
+the file.
+
+=cut
+
+sub read_topics
+{
+	my ($file) = @_;
+	my $topics = slurp_json($file);
+	my $hash = sub { ref $_[0] eq 'HASH' };
+	my $text = sub { ref $_[0] eq 'ARRAY' ? 0 : scalar _texts($_[0]) };
+	my $bad = sub { fail(2, "$file: $_[0]", 'correct it') };
+
+	$bad->('not an object of topics') unless $hash->($topics) && %$topics;
+	foreach my $name (sort keys %$topics)
+	{
+		my $topic = $topics->{$name};
+		my %used;
+
+		$bad->("\"$name\" is not an object") unless $hash->($topic);
+		$bad->("$name: \"title\" is missing") unless $text->($topic->{title});
+		foreach my $key (qw(plot figures))
+		{
+			$bad->("$name: \"$key\" is not an object")
+			  unless $hash->($topic->{$key});
+		}
+		my %figures = %{ $topic->{figures} };
+		foreach my $figure (sort keys %figures)
+		{
+			$bad->("$name: figure \"$figure\" has no \"case\"")
+			  unless $hash->($figures{$figure})
+			  && $hash->($figures{$figure}{case});
+		}
+		foreach my $part (
+			[ 'plot', $topic->{plot}, qw(bench file) ],
+			map { [ "figure \"$_\"", $figures{$_}, qw(bench measure) ] }
+			sort keys %figures)
+		{
+			my ($what, $object, @keys) = @$part;
+			foreach my $key (@keys)
+			{
+				$bad->("$name: $what has no \"$key\"")
+				  unless $text->($object->{$key});
+			}
+			$bad->("$name: $what: no benchmark \"$object->{bench}\"")
+			  unless $object->{bench} =~ /^\w[\w.-]*\z/
+			  && -d dirname($file) . "/$object->{bench}";
+		}
+		foreach my $key (qw(sentence worst))
+		{
+			$topic->{$key} = [ _texts($topic->{$key}) ];
+			$bad->("$name: \"$key\" is not a text or a list of texts")
+			  unless @{ $topic->{$key} };
+			foreach my $template (@{ $topic->{$key} })
+			{
+				my ($left, @names) = _placeholders($template);
+				my ($stranger) = grep { !$figures{$_} } @names;
+				$bad->("$name: \"$key\" has a brace that is no {NAME:WHAT}")
+				  if $left =~ /[{}]/;
+				$bad->("$name: \"$key\" has a digit: write {NAME:WHAT}")
+				  if $left =~ /\d/;
+				$bad->( "$name: \"$key\" has a figure \"$stranger\" that "
+					  . '"figures" does not have')
+				  if defined $stranger;
+				$used{$_} = 1 foreach @names;
+			}
+		}
+		my ($unused) = grep { !$used{$_} } sort keys %figures;
+		$bad->("$name: no text has the figure \"$unused\"")
+		  if defined $unused;
+	}
+	return { file => $file, topics => $topics };
+}
+
+my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
+
+# The text without its placeholders, and the names of their figures.
+sub _placeholders
+{
+	my ($template) = @_;
+	my @names;
+
+	$template =~ s/$placeholder/push @names, $1; ''/ge;
+	return ($template, @names);
+}
+
+=item check_topics(\%topics, \@results, \@patches)
+
+Raises an error unless topics.json, from read_topics(), has all topics of the
+patches, no other ones, and only figures and plots that the results have.  A
+plot without data is none: it may have been measured later.
+
+=cut
+
+sub check_topics
+{
+	my ($topics, $results, $patches) = @_;
+	_topics($topics, [ _checked($results) ], $patches, 1);
+	return;
+}
+
+# The topics in the order of the series: { name, title, bench, plot, sentence,
+# worst }.  The last two are lists for an inline; plot is undef if there are no
+# results of the benchmark.
+sub _topics
+{
+	my ($topics, $results, $patches, $complete) = @_;
+	my ($file, %topics) = ($topics->{file}, %{ $topics->{topics} });
+	my %result = map { $_->{bench} => $_ } @$results;
+	my (%seen, @topics);
+
+	foreach my $name (map { $_->{topic} } @$patches)
+	{
+		next if $seen{$name}++;
+		fail(2, "$file says nothing of the topic $name", 'add it')
+		  unless $topics{$name};
+		my $topic = $topics{$name};
+		my ($bench, $plot) = @{ $topic->{plot} }{qw(bench file)};
+		my @plots = grep { $_->{file} eq $plot }
+		  $result{$bench} ? @{ $result{$bench}{plots} } : ();
+		fail(
+			2,
+			"$file: $name: $bench has " . @plots . " plots named $plot",
+			'name a plot that its meta.json has once'
+		) if $result{$bench} && @plots != 1;
+		my %series = map {
+			$_ => _topic_series("$file: $name", $_, $topic->{figures}{$_},
+				\%result, $complete)
+		} sort keys %{ $topic->{figures} };
+		push @topics, {
+			name => $name,
+			title => $topic->{title},
+			bench => $bench,
+			plot => $plots[0],
+			map {
+				$_ => [ _topic_text("$file: $name", $topic->{$_}, \%series) ]
+			} qw(sentence worst)
+		};
+	}
+	my ($unknown) = grep { !$seen{$_} } sort keys %topics;
+	fail(2, "$file has a topic $unknown, which is not in the series",
+		'remove it')
+	  if defined $unknown;
+	return @topics;
+}
+
+# The series of a figure, or undef if it was not measured.
+sub _topic_series
+{
+	my ($where, $name, $figure, $results, $complete) = @_;
+	my ($bench, $measure, $case) = @{$figure}{qw(bench measure case)};
+	my @found =
+	  $results->{$bench} ? _select($results->{$bench}, $measure, $case) : ();
+	my $failed = @found == 1 && defined $found[0]{error};
+
+	fail(
+		2,
+		sprintf(
+			'%s: figure "%s": %d figures of %s are %s (%s)',
+			$where, $name, scalar @found,
+			$bench, $measure, _case($case, sort keys %$case)),
+		'name exactly one, or run the benchmark'
+	) if @found > 1 || ($complete && !@found);
+	fail(
+		2,
+		"$where: figure \"$name\" failed: $found[0]{error}",
+		'name another one, or run the benchmark again'
+	) if $failed && $complete;
+	return $failed ? undef : $found[0];
+}
+
+# The templates whose figures were measured, as one sentence for an inline.
+sub _topic_text
+{
+	my ($where, $templates, $series) = @_;
+	my @texts;
+
+	foreach my $template (@$templates)
+	{
+		my (undef, @names) = _placeholders($template);
+		next if grep { !$series->{$_} } @names;
+		my $text = $template;
+		$text =~
+		  s/$placeholder/_topic_value($where, $1, $2, $series->{$1})/ge;
+		push @texts, $text;
+	}
+	my $note = { text => 'not measured yet', class => 'missing' };
+	return ($note) unless @texts;
+	my $sentence = join '; ', @texts;
+	return $sentence . '.' if @texts == @$templates;
+	$note->{text} = 'the rest is not measured yet';
+	return ("$sentence; ", $note, '.');
+}
+
+# What a placeholder stands for.
+sub _topic_value
+{
+	my ($where, $name, $what, $series) = @_;
+	my $figure = figure($series);
+	my $time = $series->{method} eq 'time';
+	my $case = $series->{case}{$what};
+
+	if ($what eq 'base' || $what eq 'patched')
+	{
+		my $median = $figure->{$what}[0];
+		return _duration($median) if $series->{unit} =~ /^ns\b/;
+		return _grouped($median)
+		  if $series->{method} eq 'count' && $median =~ /^\d+\z/;
+		return _number($median, !$time);
+	}
+	return _ratio_text($series, $figure) if $what eq 'ratio';
+	return _percent($figure->{ratio})
+	  . (
+		!$time ? ''
+		: defined $figure->{lo}
+		? ' [' . join(', ', map { _percent($_) } @{$figure}{qw(lo hi)}) . ']'
+		: ', too few pairs') if $what eq 'percent';
+	return $figure->{verdict} if $what eq 'verdict';
+	fail(
+		2,
+		"$where: {$name:$what}: $series->{measure} has no case with \"$what\"",
+		'write base, patched, ratio, percent, verdict or a key of the case'
+	) unless defined $case;
+	return looks_like_number($case) ? _grouped($case) : $case;
+}
+
+sub _percent
+{
+	my ($ratio) = @_;
+	my $change = abs($ratio - 1) * 100;
+	return ($change < 0.0005 ? 0      : _number($change)) . '% '
+	  . ($ratio < 1          ? 'less' : 'more');
+}
+
+sub _duration
+{
+	my ($ns) = @_;
+	foreach my $unit ([ 1e9, 's' ], [ 1e6, 'ms' ], [ 1e3, "\x{b5}s" ])
+	{
+		return _number($ns / $unit->[0]) . " $unit->[1]"
+		  if $ns >= $unit->[0];
+	}
+	return _number($ns) . ' ns';
+}
+
+# The page: for each topic a plot, a sentence and a worst case.
+sub _topics_page
+{
+	my ($topics, $results, $plots, $gnuplot, $doc) = @_;
+	my @blocks = (
+		[ h => 1, 'The topics, measured' ],
+		[
+			p => [
+				_builds($results)
+				  . '  A ratio of times is the median over pairs of runs, '
+				  . 'not the quotient of the two medians beside it.  It '
+				  . 'has its 95% interval in brackets and a verdict: '
+				  . '"inconclusive" if the noise of the machine allows no '
+				  . 'other.  All figures: ',
+				_other_page('report')
+			]
+		],
+		_mixed($results));
+
+	foreach my $topic (@$topics)
+	{
+		my $plot = $topic->{plot};
+		my $block = $plot && $plots->{ $topic->{bench} }{ $plot->{file} };
+		my $title =
+		  $plot
+		  ? "\"$plot->{title}\""
+		  : "of the benchmark $topic->{bench}";
+
+		push @blocks,
+		  [ h => 2, $topic->{title}, "topic-$topic->{name}" ],
+		  [ p => [ map { ref $_ ? $_ : ucfirst } @{ $topic->{sentence} } ] ];
+		if    ($block) { push @blocks, $block; }
+		elsif ($gnuplot)
+		{
+			push @blocks,
+			  [
+				p => [
+					"Plot $title: ",
+					{ text => 'not measured yet', class => 'missing' }
+				]
+			  ];
+		}
+		push @blocks,
+		  [
+			p => [
+				{ text => 'Worst case measured:', class => 'label' },
+				' ',
+				@{ $topic->{worst} },
+				'  More: ',
+				{
+					text => "doc/$topic->{name}.md",
+					href => "$doc/$topic->{name}.md"
+				}
+			]
+		  ];
+	}
+
+	my @dates = sort map { _dates($_) } @$results;
+	s/ .*// foreach @dates;
+	my %scales = map { $_->{scale} => 1 } @$results;
+	return (
+		@blocks,
+		[ h => 2, 'Machine', 'machine' ],
+		_machine($results),
+		[
+				p => 'Scale '
+			  . join(' and ', sort keys %scales)
+			  . ", measured $dates[0]"
+			  . ($dates[0] eq $dates[-1] ? '.' : " to $dates[-1].")
+		]);
 }
 
 # Path from one directory to a file, for links.  Both may be reached through
@@ -922,24 +1326,33 @@ sub _overview
 	my $counts = join ', ', map { "$count{$_} $_" }
 	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse',
 	  'failed';
-	my %base = map { $_->{base} => 1 } @$results;
 	my @blocks = (
-		[
-				p => 'PostgreSQL '
-			  . join(' and ', sort keys %base)
-			  . " (base) against the same with the patches.  $total figures: "
-			  . "$counts."
-		]);
-	my %series = map { $_->{patched} => 1 } @$results;
-	push @blocks,
-	  [
-		p => 'The results are not all of the same series of patches; see the '
-		  . 'column Series under Runs.' ]
-	  if keys %series > 1;
+		[ p => _builds($results) . "  $total figures: $counts." ],
+		_mixed($results));
 	push @blocks, [ p => 'Worse than base, or failed:' ],
 	  [ ul => @worse, @failed ]
 	  if @worse || @failed;
 	return @blocks;
+}
+
+sub _builds
+{
+	my ($results) = @_;
+	my %base = map { $_->{base} => 1 } @$results;
+	return
+		'PostgreSQL '
+	  . join(' and ', sort keys %base)
+	  . ' (base) against the same with the patches.';
+}
+
+sub _mixed
+{
+	my ($results) = @_;
+	my %series = map { $_->{patched} => 1 } @$results;
+	return if keys %series < 2;
+	return [
+		p => 'The results are not all of the same series of patches; see the '
+		  . 'column Series under Runs in the report.' ];
 }
 
 sub _method
@@ -1012,11 +1425,7 @@ sub _runs
 		map {
 			my $raw = _relative($_->{file}, $out);
 			my $result = $_;
-			my @dates = sort map {
-				my $date = defined $_->{date} ? $_->{date} : $result->{date};
-				$date =~ s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/;
-				$date
-			} @{ $result->{series} }, $result;
+			my @dates = sort { $a cmp $b } _dates($result);
 			my $date =
 				$dates[0] eq $dates[-1]
 			  ? $dates[0]
@@ -1036,6 +1445,16 @@ sub _runs
 			]
 		} @$results
 	];
+}
+
+# When the result and its figures were measured.
+sub _dates
+{
+	my ($result) = @_;
+	my @dates = map { defined $_->{date} ? $_->{date} : $result->{date} }
+	  @{ $result->{series} }, $result;
+	s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/ foreach @dates;
+	return @dates;
 }
 
 # The keys of a case, the one of the axis first.
@@ -1186,9 +1605,11 @@ sub _md
 {
 	my ($inline) = @_;
 	return join '', map {
-		   !ref $_ ? _md_text($_)
-		  : defined $_->{href}
-		  ? '[' . _md_text($_->{text}) . '](' . _url($_->{href}) . ')'
+		!ref $_
+		  ? _md_text($_)
+		  : defined $_->{href} ? '['
+		  . _md_text($_->{text}) . ']('
+		  . _url(ref $_->{href} ? $_->{href}{md} : $_->{href}) . ')'
 		  : $_->{code} ? "`$_->{text}`"
 		  : _md_text($_->{text})
 	} ref $inline ? @$inline : $inline;
@@ -1256,9 +1677,11 @@ sub _html_inline
 	my ($inline) = @_;
 	return join '', map {
 		my $text = _html(ref $_ ? $_->{text} : $_);
-		!ref $_ ? $text
-		  : defined $_->{href}
-		  ? '<a href="' . _url($_->{href}) . "\">$text</a>"
+		!ref $_
+		  ? $text
+		  : defined $_->{href} ? '<a href="'
+		  . _url(ref $_->{href} ? $_->{href}{html} : $_->{href})
+		  . "\">$text</a>"
 		  : $_->{code}  ? "<code>$text</code>"
 		  : $_->{class} ? "<span class=\"$_->{class}\">$text</span>"
 		  : $text
@@ -1305,13 +1728,14 @@ th { background: #f3f3f3; }
 .n { text-align: right; font-variant-numeric: tabular-nums;
   white-space: nowrap; }
 .better { color: #00633f; font-weight: 600; }
-.worse, .failed { color: #a3260c; font-weight: 600; }
+.label { font-weight: 600; }
+.worse, .failed, .missing { color: #a3260c; font-weight: 600; }
 .inconclusive { font-style: italic; }
 CSS
 
 sub _page
 {
-	my @blocks = @_;
+	my ($name, @blocks) = @_;
 	my ($title, $body, $links) = ('', '', '');
 
 	foreach my $block (@blocks)
@@ -1351,7 +1775,7 @@ sub _page
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>pgseries benchmark report</title>
+<title>$name</title>
 <style>
 $css</style>
 </head>
