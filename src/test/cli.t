@@ -7,24 +7,13 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use File::Path qw(make_path);
-use Fixture    qw(append slurp spew);
+use Fixture    qw(refuses slurp spew);
 use JSON::PP   qw(decode_json encode_json);
 use Test::More;
 
 my $f = Fixture->new;
 my $dir = $f->dir;
 my ($status, $out, $err);
-
-sub refuses
-{
-	my ($code, $like, $what) = @_;
-	is($status, $code, "$what: exit status $code") or diag("$out$err");
-	like(
-		(split /\n/, $err)[-1],
-		qr/^pgseries: .*$like.*; \S/,
-		"$what: one line with a remedy");
-	return;
-}
 
 # Help of every command, with an example.
 ($status, $out, $err) = $f->pgseries('--help');
@@ -151,7 +140,8 @@ is($json->{patches}[1]{subject}, 'Change line 20', 'and subjects');
 # Submit writes a set once; range-diff compares sets.
 mkdir "$dir/patches/cover" or die $!;
 spew("$dir/patches/cover/two",
-	"Subject: two, base \@BASE\@\n\n\@PATCHES\@\n\n\@RESULTS\@\n");
+	"Subject: [PATCH 0/N] two, base \@BASE\@\n\n\@PATCHES\@\n\n\@RESULTS\@\n"
+);
 make_path("$dir/benchmarks/results");
 for my $topic (qw(one two))
 {
@@ -210,7 +200,7 @@ like($err, qr/lint has findings; correct them/, 'and says so');
 		'versioned subject');
 	like(
 		slurp("$set/cover-letter"),
-		qr/^Subject: two, base 18\.6\n\n  v1-0001-Change-line-20\.patch\n    Change line 20\n/,
+		qr/^Subject: \[PATCH v1 0\/1\] two, base 18\.6\n\n  v1-0001-Change-line-20\.patch\n    Change line 20\n/,
 		'cover letter of the topic');
 	like(
 		slurp("$set/cover-letter"),
@@ -235,11 +225,12 @@ like($err, qr/lint has findings; correct them/, 'and says so');
 			'and one line says so');
 	}
 	ok(!-e "$dir/build/submit/v1", 'no set is left behind');
-	spew("$dir/patches/cover-letter", "Subject: all\n\n\@RESULTS\@\n");
+	spew("$dir/patches/cover-letter",
+		"Subject: [PATCH 0/N] all\n\n\@RESULTS\@\n");
 	$set = PgSeries::Submit::write_set($c, 1, undef);
 	like(
 		slurp("$set/cover-letter"),
-		qr/^Subject: all\n(?s:.*)figure of one(?s:.*)figure of two/,
+		qr/^Subject: \[PATCH v1 0\/2\] all\n(?s:.*)figure of one(?s:.*)figure of two/,
 		'the letter of the whole series, with all figures');
 }
 
@@ -284,6 +275,15 @@ like($err, qr/lint has findings; correct them/, 'and says so');
 	is( `git -C $dir/work/tree log -1 --format='%an: %s' series-18.7`,
 		"A: Change line 20\n",
 		'with author and subject');
+	$f->git(qw(checkout -q series-18.7));
+	($status, $out, $err) =
+	  $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+	refuses(
+		2,
+		'the branch series-18.7 of .* cannot be set',
+		'rebase with its branch checked out');
+	like($err, qr/; .*git checkout series;/, 'the remedy helps');
+	$f->git(qw(checkout -q series));
 
 	for (
 		[ [], 'rebase takes a version' ],
@@ -302,5 +302,21 @@ like(
 	$out,
 	qr/^-: +-+ > 1: .*Change line 3\n1: .* = 2: .*Change line 20/m,
 	'shows the differences');
+
+# Versions of the checkout.
+system( "cd $dir && git init -q . && git add patches && "
+	  . 'git -c user.name=A -c user.email=a@b commit -qm 1') == 0
+  or die 'git failed';
+($status, $out, $err) = $f->pgseries('range-diff', 'HEAD', 'current');
+is($status, 0, 'range-diff with a commit') or diag($err);
+system(
+		"cd $dir && git rm -q --cached patches/0002-Change-line-20.patch && "
+	  . 'git -c user.name=A -c user.email=a@b commit -qm 2') == 0
+  or die 'git failed';
+($status, $out, $err) = $f->pgseries('range-diff', 'HEAD', 'current');
+refuses(
+	2,
+	'"HEAD" has no file patches/0002-Change-line-20.patch',
+	'a commit without one of its patches');
 
 done_testing();

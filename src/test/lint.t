@@ -265,7 +265,7 @@ sub base
 	$base_tree ||= git_capture($upstream, 'rev-parse', 'upstream^{tree}');
 	$tree = $base_tree unless defined $tree;
 	return "version = 18.6\nurl = https://example.org/x\nsha256 = 0\n"
-	  . "tree = $tree\n";
+	  . "tree = $tree\npackage = postgresql-18\n";
 }
 
 sub edit_text
@@ -348,9 +348,6 @@ git($temp, qw(init -q --bare), $upstream);
 put($upstream, { 'info/attributes' => $base{'.gitattributes'} });
 commit('refs/heads/upstream', undef,
 	{ message => 'Upstream', files => \%base });
-git($top, qw(init -q));
-put($top, { 'README.md' => "A project.\n" });
-git($top, qw(add README.md));
 
 # The sound series.
 export();
@@ -423,10 +420,6 @@ my $link = "Discussion: https://postgr.es/m/1\n";
 my $long = 'x' x 64;
 my $list = 'patches/series';
 
-# Not written out, as this file is checked, too.
-my $host = reverse 'gro.ipyp';
-my $maker = reverse 'IA';
-
 my @cases = (
 
 	# series-files
@@ -469,6 +462,18 @@ my @cases = (
 			}
 		],
 		[ 'series-files', $list, qr/v2/, qr/form NNNN-words/ ]
+	],
+	[
+		'a name as git format-patch makes it',
+		[
+			$list,
+			sub {
+				s/0002-.*/0002-Test-foo_bar.-and.c-.patch/;
+				rename "$top/$second",
+				  "$patches/0002-Test-foo_bar.-and.c-.patch"
+				  or die $!;
+			}
+		],
 	],
 	[
 		'a patch without a topic',
@@ -952,23 +957,6 @@ my @cases = (
 			in_file(2, 'src/tools/old.pl', sub { s/print 2/SYNTAX/ })),
 		[ 'pgindent', $first, qr/^diff.*bar\.c/, qr/Unbalanced parens/ ],
 		[ 'perltidy', $second, qr/^diff.*old\.pl/, qr/refused/ ],
-	],
-
-	# neutral-text
-	[
-		'texts that say too much',
-		all(message(1, "Make it\n\n${why}Fetch it from $host.\n\n$link"),
-			in_file(2, "$new/sql/one.sql", sub { s/1;/1; -- by $maker/ })),
-		[ 'neutral-text', $first, qr/^Fetch/, qr/"\Q$host\E" is a host/ ],
-		[
-			'neutral-text', $second, qr/^\+.* -- by/,
-			qr/one\.sql:1: "$maker"/
-		],
-	],
-	[
-		'words with such letters in them',
-		message(
-			1, "Make it\n\n${why}M${maker}N, \L$maker\E, x$host\n\n$link"),
 	],);
 
 # Without the tree a case is faster.
@@ -1012,21 +1000,12 @@ is_deeply(
 is_deeply([ grep { $_->{rule} ne 'whitespace' } @{ $untidy->{findings} } ],
 	[], 'whitespace: nothing else');
 
-# The files of the project.
+# The text of a finding.
 export();
-put($top, { 'notes.md' => "Good.\nFrom $host.\n", 'blob' => "\0$host\n" });
-edit_text($second, sub { s/^ print 1;$/ $host/m });
-git($top, qw(add notes.md blob patches));
-my $notes = lint(tree => undef);
-findings_are('neutral-text: a file of the project',
-	$notes, [ 'neutral-text', 'notes.md', 2, qr/\Q$host\E/ ]);
-my ($line) = split /^/, PgSeries::Lint::format_text($notes);
-is( $line,
-	"notes.md:2: neutral-text: \"$host\" is a host of a package registry; "
-	  . "describe what it does instead\n",
+edit_text($list, sub { s/beta/be ta/ });
+is( PgSeries::Lint::format_text(lint(tree => undef)) =~ s/^skipped .*\n//mgr,
+	qq($list:6: series-files: "be ta" is no name of a topic; use letters, digits and hyphens\n),
 	'text of a finding');
-git($top, qw(rm -q -f notes.md blob));
-git($top, qw(rm -r -q --cached patches));
 export();
 
 # What cannot be checked is said.
@@ -1064,10 +1043,6 @@ skips_are(
 	lint(tools => { perltidy => "$temp/old_perltidy" }),
 	qr/^pgindent: there is no pg_bsd_indent/,
 	qr/^perltidy: needs perltidy 20230309, this is 20200101$/);
-skips_are(
-	'no repository of the project',
-	lint(top => "$temp", patches => $patches),
-	qr/^neutral-text: .* no git repository$/);
 my $tools = 'src/tools/pgindent';
 export(
 	with(
@@ -1099,13 +1074,20 @@ export();
 trouble_is(
 	'a pgindent that fails',
 	qr/pgindent failed on .*0001-/,
-	qr/pgseries build/,
+	qr{^install /nowhere again$},
 	tools => { pgindent => '/nowhere' });
+trouble_is(
+	'the pgindent of a build that fails',
+	qr/pgindent failed on .*0001-/,
+	qr{^remove /w/b/base/build/src/tools/pg_bsd_indent and /w/b/base/stamp, then run: pgseries build base$},
+	tools => {
+		pgindent => '/w/b/base/build/src/tools/pg_bsd_indent/pg_bsd_indent'
+	});
 write_file("$patches/BASE", base('0' x 40));
 trouble_is(
 	'another tree',
 	qr/does not hold the tree 0{40}/,
-	qr/pgseries fetch/);
+	qr/pgseries apply, with the release/);
 write_file("$patches/BASE", base('HEAD'));
 trouble_is('no tree', qr/"tree" is not the 40 digits/, qr/restore/);
 write_file("$patches/BASE", "version = 1\n");
@@ -1114,12 +1096,12 @@ write_file("$patches/BASE", base());
 trouble_is(
 	'no directory',
 	qr/no directory/,
-	qr/pgseries fetch/,
+	qr/pgseries apply/,
 	tree => "$temp/none");
 trouble_is(
 	'no repository',
 	qr/not a git repository/,
-	qr/pgseries fetch/,
+	qr/pgseries apply/,
 	tree => "$temp");
 unlink "$patches/series" or die $!;
 trouble_is('no series', qr/cannot read .*series/, qr/check that it exists/);

@@ -1,4 +1,4 @@
-# PgSeries::Report: what it reads, writes and refuses.
+# PgSeries::Report and its modules: what they read, write and refuse.
 
 use strict;
 use warnings FATAL => 'all';
@@ -10,7 +10,9 @@ use File::Temp;
 use FindBin;
 use JSON::PP;
 use PgSeries::Report;
-use PgSeries::Util qw(find_tool read_file write_file);
+use PgSeries::Report::Results qw(figure read_result);
+use PgSeries::Report::Topics  qw(check_topics read_topics);
+use PgSeries::Util            qw(find_tool read_file write_file);
 use Test::More;
 
 my $data = "$FindBin::RealBin/data";
@@ -66,8 +68,7 @@ foreach my $case (
 	[ 4096, 'select', 95.4, 9730, 8, 8 ],
 	[ 0, 'update', 7000, 6500, 8, 8 ],
 	[ 64, 'update', 6000, 6900, 3, 3 ],
-	[ 512, 'update', 3000, 6900, 8, 0 ],
-	[ 4096, 'update', 0, 0, 0, 0 ])
+	[ 512, 'update', 3000, 6900, 8, 0 ])
 {
 	my ($n, $script, $base, $patched, $pairs, $aa) = @$case;
 	push @partitions,
@@ -82,10 +83,8 @@ foreach my $case (
 			script => $script,
 			protocol => 'prepared'
 		},
-		$base
-		? ( pairs => pairs([qw(base patched)], $base, $patched, $pairs),
-			$aa ? (aa => pairs([qw(first second)], $base, $base, $aa)) : ())
-		: (error => 'out of shared memory')
+		pairs => pairs([qw(base patched)], $base, $patched, $pairs),
+		$aa ? (aa => pairs([qw(first second)], $base, $base, $aa)) : ()
 	  };
 }
 
@@ -160,8 +159,7 @@ my %good = (
 					text => "$_->[1], $_->[0] partitions"
 				}
 			}[ 64, 'select' ],
-			[ 64, 'update' ],
-			[ 4096, 'update' ]
+			[ 64, 'update' ]
 		]
 	});
 my @patches = (
@@ -189,7 +187,7 @@ sub result
 
 	$change->($result) if $change;
 	write_file("$dir/$name.json", $json->encode($result));
-	return PgSeries::Report::read_result("$dir/$name.json");
+	return read_result("$dir/$name.json");
 }
 
 sub raises
@@ -208,7 +206,7 @@ sub raises
 my @results = map { result($_) } sort keys %good;
 
 # Figures
-my $figure = PgSeries::Report::figure($results[0]{series}[2]);
+my $figure = figure($results[0]{series}[2]);
 is_deeply(
 	$figure,
 	{
@@ -222,7 +220,7 @@ is_deeply(
 		verdict => 'better'
 	},
 	'figure of equal instruction counts');
-$figure = PgSeries::Report::figure($results[0]{series}[1]);
+$figure = figure($results[0]{series}[1]);
 is_deeply(
 	[ @{$figure}{qw(patched spread lo hi)} ],
 	[ [ 68200, 68100, 68500 ], 400 / 68200, 68100 / 132000, 68500 / 132000 ],
@@ -231,7 +229,7 @@ is_deeply(
 sub counted
 {
 	my ($base, $patched, $better) = @_;
-	return PgSeries::Report::figure(
+	return figure(
 		{
 			method => 'instructions',
 			better => $better,
@@ -251,7 +249,7 @@ is(counted([ 10000, 10100 ], [10050], 'lower'),
 is(counted([ 10000, 10100 ], [10110], 'lower'),
 	'worse', 'counts: all runs are above');
 
-$figure = PgSeries::Report::figure($results[1]{series}[1]);
+$figure = figure($results[1]{series}[1]);
 is($figure->{n}, 8, 'time: pairs');
 is($figure->{verdict}, 'better', 'time: verdict');
 is($figure->{aa}{n}, 8, 'time: A/A pairs');
@@ -276,7 +274,6 @@ like(
 	$blocks[2],
 	qr/\A0\t.*\n64\t\S+\tNaN\tNaN\t\S+\tNaN\tNaN\tupdate\n512\t/s,
 	'plot data: no bounds for few pairs');
-unlike($blocks[2], qr/^4096\t/m, 'plot data: nothing for a failed case');
 my $numbered =
   PgSeries::Report::plot_data($results[1],
 	{ %{ $results[1]{plots}[0] }, lines => [ 'script', 'partitions' ] });
@@ -350,7 +347,6 @@ sub write_report
 			patches => \@patches,
 			output => "$dir/out",
 			plots => $plots,
-			source => "$dir",
 			%more);
 		1;
 	};
@@ -375,10 +371,9 @@ like(
 	qr/gnuplot is missing; install it \(Debian: gnuplot-nox\)/,
 	'it names the remedy');
 is($summary, <<"SUMMARY", 'summary');
-PostgreSQL 18.6 (base) against the same with the patches.  11 figures: 4 better, 2 no difference, 3 inconclusive, 1 worse, 1 failed.
-Worse than base, or failed:
+PostgreSQL 18.6 (base) against the same with the patches.  10 figures: 4 better, 2 no difference, 3 inconclusive, 1 worse.
+Worse than base:
 - partition-planning, point query by key (partitions 0, protocol prepared, script update): 0.929 times base, worse
-- partition-planning, point query by key (partitions 4096, protocol prepared, script update): failed: out of shared memory
 
                                                base  patched  patched / base
 Add tests of planning: not measured
@@ -387,7 +382,6 @@ Get height | only when needed
 Expand live partitions only
   select, 64 partitions (tps)                10,100   12,100  1.194 [1.189, 1.199], better
   update, 64 partitions (tps)                 6,060    6,970  1.150, too few pairs, inconclusive
-  update, 4096 partitions (tps)                               failed: out of shared memory
 
 report: $dir/out/index.html
 SUMMARY
@@ -403,7 +397,6 @@ my $table = <<'TABLE';
 | [0002-lazy.patch](patches/0002-lazy.patch) | indexes | Get height \| only when needed | plan, 60 indexes (instructions per plan) | 600,000 | 115,000 | 0.192, better |
 | [0003-expand.patch](patches/0003-expand.patch) | partitions | Expand live partitions only | select, 64 partitions (tps) | 10,100 | 12,100 | 1.194 \[1.189, 1.199\], better |
 |  |  |  | update, 64 partitions (tps) | 6,060 | 6,970 | 1.150, too few pairs, inconclusive |
-|  |  |  | update, 4096 partitions (tps) |  |  | failed: out of shared memory |
 TABLE
 my $updated = PgSeries::Report::update_readme($readme, \@results, \@patches);
 like(
@@ -590,19 +583,19 @@ like(
 unlike($report, qr/not all of the same series/, 'results of one series');
 
 # What is refused
-my $again = qr/; (?:correct the benchmark and )?run the benchmark again/;
+my $again = qr/; run the benchmark again/;
 write_file("$dir/bad.json", '{ "format": 1, ');
 raises(
-	sub { PgSeries::Report::read_result("$dir/bad.json") },
+	sub { read_result("$dir/bad.json") },
 	qr/bad\.json is not valid JSON: .*; correct or remove/,
 	'malformed JSON');
 write_file("$dir/bad.json", '[]');
 raises(
-	sub { PgSeries::Report::read_result("$dir/bad.json") },
+	sub { read_result("$dir/bad.json") },
 	qr/bad\.json is not a benchmark result.*; remove it/,
 	'other JSON');
 raises(
-	sub { PgSeries::Report::read_result("$dir/none.json") },
+	sub { read_result("$dir/none.json") },
 	qr/cannot read .*none\.json: .*; check that it exists/,
 	'no file');
 my @broken = (
@@ -622,17 +615,20 @@ my @broken = (
 		qr/"series" is not a list of objects$again/
 	],
 	[ sub { delete $_[0]{series} }, qr/"series" is not a list/ ],
-	[ sub { $_[0]{plots} = ['x'] }, qr/"plots" is not a list of objects/ ],
+	[
+		sub { $_[0]{plots} = ['x'] },
+		qr/"plots" is not a list of objects; correct it/
+	],
 	[ sub { $_[0]{machine} = 'x' }, qr/"machine" is not an object$again/ ],
 	[
 		sub { delete $_[0]{plots}[0]{x} },
-		qr/"plots" has an entry without "x"$again/
+		qr/"plots" has an entry without "x"; correct it/
 	],
 	(   map {
 			my $value = $_;
 			[
 				sub { $_[0]{plots}[0]{measure} = $value },
-				qr/"plots" has an entry without "measure"$again/
+				qr/"plots" has an entry without "measure"; correct it/
 			]
 		} undef,
 		[],
@@ -640,11 +636,11 @@ my @broken = (
 		{}),
 	[
 		sub { $_[0]{plots}[0]{file} = '../x.plot' },
-		qr/not the name of a plot file: \.\.\/x\.plot$again/
+		qr/not the name of a plot file: \.\.\/x\.plot; correct it/
 	],
 	[
 		sub { delete $_[0]{readme}[0]{patch} },
-		qr/"readme" has an entry without "patch"$again/
+		qr/"readme" has an entry without "patch"; correct it/
 	],
 	[
 		sub { delete $_[0]{series}[1]{unit} },
@@ -713,7 +709,7 @@ my $stray =
   result('many-indexes', sub { $_[0]{readme}[0]{patch} = 'gone.patch' });
 raises(
 	sub { PgSeries::Report::update_readme($readme, [$stray], \@patches) },
-	qr/many-indexes\.json gives a figure to gone\.patch, which is not in the series; correct/,
+	qr/many-indexes\.json gives a figure to gone\.patch, which is not in the series; correct the name/,
 	'figure for an unknown patch');
 foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
 {
@@ -725,6 +721,66 @@ foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
 		qr/"readme" of lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
 		"$count figures for a line of the README");
 }
+# Plots and figures for the README come from meta.json, if there is one.
+result($_) foreach keys %good;
+make_path("$dir/meta/many-indexes");
+my $meta = "$dir/meta/many-indexes/meta.json";
+write_file($meta, $json->encode({ readme => $good{'many-indexes'}{readme} }));
+my $current = read_result("$dir/many-indexes.json", "$dir/meta");
+is_deeply(
+	[ @{$current}{qw(plots readme)} ],
+	[ [], $good{'many-indexes'}{readme} ],
+	'meta.json is read');
+ok(read_result("$dir/partition-planning.json", "$dir/meta")->{plots}[0],
+	'there need not be one');
+
+foreach my $case (
+	[ [], qr/is not an object/ ],
+	[ { readme => [ { patch => 'x' } ] }, qr/"readme" has an entry without/ ],
+	[ { plots => {} }, qr/"plots" is not a list of objects/ ])
+{
+	my ($content, $want) = @$case;
+	write_file($meta, $json->encode($content));
+	raises(
+		sub { read_result("$dir/many-indexes.json", "$dir/meta") },
+		qr{/meta/many-indexes/meta\.json:? $want.*; correct it},
+		"meta.json refused: $want");
+}
+
+# Any character may stand in a text.
+my $wide = result(
+	'many-indexes',
+	sub {
+		my ($result) = @_;
+		$_->{label} .= " \x{2264}" foreach @{ $result->{series} };
+		$_->{case}{kind} = "\x{2265}" foreach @{ $result->{series} };
+		$result->{series}[2]{patched} = [700000];
+		$result->{readme}[0]{text} = "plan \x{2264}";
+	});
+like(
+	write_report([$wide], \$messages),
+	qr/ \xe2\x89\xa4 .*kind \xe2\x89\xa5/,
+	'summary: UTF-8');
+like(
+	PgSeries::Report::text_table([$wide], \@patches),
+	qr/plan \xe2\x89\xa4 /,
+	'letter: UTF-8');
+like(
+	PgSeries::Report::update_readme("\xc2\xb5\n$readme", [$wide], \@patches),
+	qr/\A\xc2\xb5\n.*plan \xe2\x89\xa4 /s,
+	'README: UTF-8');
+raises(
+	sub {
+		result(
+			'many-indexes',
+			sub {
+				$_[0]{series}[0]{measure} = "\x{2264}";
+				delete $_[0]{series}[0]{unit};
+			});
+	},
+	qr/series 1 \(\xe2\x89\xa4\): "unit"/,
+	'message: UTF-8');
+
 my $partial = result('many-indexes', sub { splice @{ $_[0]{series} }, 2 });
 $summary = write_report([$partial], \$messages);
 like(
@@ -739,23 +795,6 @@ raises(
 	sub { PgSeries::Report::text_table([$partial], \@patches) },
 	qr/0 figures are/,
 	'a letter may not');
-my $unread = $json->decode($json->encode($good{'many-indexes'}));
-like(write_report([$unread], \$messages),
-	qr/4 figures/, 'a result that was read elsewhere');
-like(
-	read_file("$dir/out/report.md"),
-	qr/\(\.\.\/many-indexes\.json\)/,
-	'its raw runs are in the source');
-delete $unread->{file};
-$unread->{series}[0]{base} = [];
-raises(
-	sub { write_report([$unread], \$messages) },
-	qr/\/many-indexes\.json: series 1 .*"base" must be a list/,
-	'it is checked, too');
-raises(
-	sub { PgSeries::Report::text_table([ [] ], \@patches) },
-	qr/result\.json is not a benchmark result/,
-	'anything else as result');
 raises(
 	sub { write_report([], \$messages) },
 	qr/there are no benchmark results; run a benchmark first/,
@@ -828,7 +867,7 @@ sub topics
 
 	$change->($topics) if $change;
 	write_file("$plots/topics.json", $json->encode($topics));
-	return PgSeries::Report::read_topics("$plots/topics.json");
+	return read_topics("$plots/topics.json");
 }
 
 # The page without gnuplot, and the summary.
@@ -837,11 +876,14 @@ sub topics_page
 	my ($topics, $results, %options) = @_;
 	local $ENV{PATH} = "$dir";
 	local %more = (%more, topics => $topics, %options);
-	my $said = write_report($results, \my $ignored, \my @files);
+	my $said = write_report($results, \$messages, \my @files);
 	is("@files", 'index.html report.md topics.html topics.md', 'its files');
 	return (read_file("$dir/out/topics.md"), $said);
 }
 
+# One of the topics has a document.
+mkdir "$dir/doc" or die "$dir/doc: $!";
+write_file("$dir/doc/indexes.md", "Indexes\n");
 my ($page, $said) = topics_page(topics(), \@results, complete => 1);
 like(
 	$said,
@@ -869,7 +911,7 @@ Worst case measured: empty 8.33% less, inconclusive; 0.192 times.  More: [doc/in
 
 4,096 partitions: 10,100 for 98.7, 102 \\[102, 102\\]; update 15.0% more, too few pairs.
 
-Worst case measured: 7.14% less \\[7.55% less, 6.74% less\\], worse; 0.0833% more \\[0.355% less, 0.521% more\\].  More: [doc/partitions.md](../doc/partitions.md)
+Worst case measured: 7.14% less \\[7.55% less, 6.74% less\\], worse; 0.0833% more \\[0.355% less, 0.521% more\\].
 
 ## Machine
 
@@ -948,31 +990,47 @@ like(
 	'some figures were not measured');
 like(
 	$page,
-	qr/^## Many partitions\n\nnot measured yet\n\nWorst case measured: not measured yet  More/m,
+	qr/^## Many partitions\n\nnot measured yet\n\nWorst case measured: not measured yet$/m,
 	'none were');
 raises(
 	sub { topics_page(topics(), [$few], complete => 1) },
 	qr/topics\.json: indexes: figure "empty": 0 figures of many-indexes are plan-instructions \(populated 0\); name exactly one, or run the benchmark/,
 	'page: a figure is missing');
 raises(
-	sub {
-		topics_page(
-			topics(
-				sub {
-					$_[0]{partitions}{figures}{none}{case}{partitions} =
-					  4096;
-				}),
-			\@results,
-			complete => 1);
-	},
-	qr/topics\.json: partitions: figure "none" failed: out of shared memory; name another/,
-	'page: a figure failed');
-raises(
-	sub { PgSeries::Report::check_topics(topics(), [$few], \@patches) },
+	sub { check_topics(topics(), [$few], \@patches) },
 	qr/0 figures of/,
 	'check_topics: a figure is missing');
-ok(!defined PgSeries::Report::check_topics(topics(), \@results, \@patches),
+ok(!defined check_topics(topics(), \@results, \@patches),
 	'check_topics: nothing is missing');
+
+# A topic that only the series has, or only topics.json
+foreach my $case (
+	[
+		sub { delete $_[0]{partitions} },
+		'says nothing of the topic partitions',
+		'add it'
+	],
+	[
+		sub { $_[0]{locks} = $_[0]{indexes} },
+		'has a topic locks, which is not in the series',
+		'remove it'
+	])
+{
+	my ($change, $what, $remedy) = @$case;
+	my $want = qr/topics\.json $what; $remedy$/;
+	raises(sub { topics_page(topics($change), \@results, complete => 1) },
+		$want, "page: it $what");
+	raises(sub { check_topics(topics($change), \@results, \@patches) },
+		$want, "check_topics: it $what");
+	topics_page(topics($change), \@results);
+	like(
+		$messages,
+		qr/\Apgseries: .*gnuplot.*\npgseries: .*$want\n\z/,
+		"left out: it $what");
+	my $md = read_file("$dir/out/topics.md");
+	like($md, qr/^## Many \\<indexes/m, 'the other topics are there');
+	unlike($md, qr/locks/, 'an unknown one is not');
+}
 
 # What is wrong with results at hand is an error in any case.
 @broken = (
@@ -987,14 +1045,6 @@ ok(!defined PgSeries::Report::check_topics(topics(), \@results, \@patches),
 	[
 		sub { $_[0]{indexes}{worst} = '{plan:speed} {empty:base}' },
 		qr/indexes: \{plan:speed\}: plan-instructions has no case with "speed"; write base/
-	],
-	[
-		sub { delete $_[0]{partitions} },
-		qr/nothing of the topic partitions; /
-	],
-	[
-		sub { $_[0]{locks} = $_[0]{indexes} },
-		qr/has a topic locks, which is not in the series; remove it/
 	],
 	[ sub { %{ $_[0] } = () }, qr/topics\.json: not an object of topics; / ],
 	[ sub { $_[0]{indexes} = [] }, qr/"indexes" is not an object; / ],
@@ -1053,11 +1103,10 @@ foreach my $broken (@broken)
 }
 write_file("$plots/topics.json", '{');
 raises(
-	sub { PgSeries::Report::read_topics("$plots/topics.json") },
+	sub { read_topics("$plots/topics.json") },
 	qr/topics\.json is not valid JSON/,
 	'page: malformed JSON');
-ok(PgSeries::Report::read_topics("$benchmarks/topics.json"),
-	'the topics of the repository');
+ok(read_topics("$benchmarks/topics.json"), 'the topics of the repository');
 
 # Its plots
 SKIP:

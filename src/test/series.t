@@ -7,7 +7,8 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use Fixture qw(append slurp spew);
+use File::Path qw(make_path remove_tree);
+use Fixture    qw(append refuses slurp spew);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -15,17 +16,6 @@ my $f = Fixture->new;
 my $dir = $f->dir;
 my $tree = "$dir/work/tree";
 my ($status, $out, $err);
-
-# One line with a remedy, and nothing else but detail before it.
-sub refuses
-{
-	my ($code, $like, $what) = @_;
-	is($status, $code, "$what: exit status $code") or diag("$out$err");
-	my ($last) = (split /\n/, $err)[-1];
-	like($last, qr/^pgseries: .*$like.*; \S/,
-		"$what: one line with a remedy");
-	return;
-}
 
 # Apply.
 ($status, $out, $err) = $f->pgseries('apply');
@@ -71,6 +61,9 @@ is($status, 1, 'export --dry-run: exit status 1 for a difference');
 is($out, "new: 0003-Add-a-variable.patch\n", 'and names it');
 ok(!-e "$dir/patches/0003-Add-a-variable.patch", 'and writes nothing');
 my $first = slurp("$dir/patches/0001-Change-line-3.patch");
+($status, $out, $err) = $f->pgseries('export', '--topic=my topic');
+refuses(2, '"my topic" is no name of a topic', 'export with a bad topic');
+ok(!-e "$dir/patches/0003-Add-a-variable.patch", 'writes nothing');
 ($status, $out, $err) = $f->pgseries('export', '--topic=three');
 is($status, 0, 'export') or diag($err);
 is(slurp("$dir/patches/series"), <<'EOT', 'series: comments and groups stay');
@@ -191,6 +184,7 @@ refuses(
 	3,
 	'0002-Change-line-20.patch does not apply',
 	'a patch that does not apply');
+like($err, qr/; run: pgseries apply --resolve/, 'with a remedy');
 like($err, qr/README:1[78]: this hunk is rejected/,
 	'file and line are named');
 like($err, qr/-line twenty-one\n\s+\+twenty/, 'the hunk is shown');
@@ -215,9 +209,56 @@ spew("$dir/patches/0002-Change-line-20.patch", $good);
 append("$dir/patches/series", "0009-none.patch\n");
 ($status, $out, $err) = $f->pgseries('status');
 refuses(2, 'series:\d+: no such patch: 0009-none.patch', 'unknown patch');
+spew("$dir/patches/series", "# topic: my topic\n");
+($status, $out, $err) = $f->pgseries('status');
+refuses(2, 'series:1: "my topic" is no name', 'a bad name of a topic');
 spew("$dir/patches/series", "0001-Change-line-3.patch\n" x 2);
 ($status, $out, $err) = $f->pgseries('status');
 refuses(2, 'listed twice', 'a patch listed twice');
+
+# What the remedy for a damaged repository says: remove it, and run the same command
+# again.
+{
+	my $h = Fixture->new;
+	my $work = $h->dir . '/work';
+	$h->pgseries('apply');
+	make_path("$work/b/x");
+	$h->git(qw(worktree add -q), "$work/b/x/src", 'upstream');
+	spew("$work/b/x/stamp", "built\n");
+	remove_tree("$work/tree");
+	append($h->dir . '/patches/0002-Change-line-20.patch', "\n");
+	my ($s, $o, $e) = $h->pgseries('apply');
+	is($s, 0, 'apply when the repository is gone') or diag($e);
+	is(join(' ', glob "$work/b/x/*"),
+		'', 'its worktrees are gone, too, and so is what they had built');
+	is( `git -C $work/scratch log -1 --format=%s 2>&1`,
+		"Change line 20\n",
+		'the tool\'s own one is made again');
+}
+
+# A patch that was made from files which the repository does not have cannot be
+# merged: then --resolve is no way out.
+{
+	my $h = Fixture->new;
+	my $name = $h->dir . '/patches/0002-Change-line-20.patch';
+	$h->pgseries('apply', 0);
+	(my $other = slurp($name)) =~ s/^-line 20$/-line xx/m;
+	$other =~ s/^index \w{40}/'index ' . '12' x 20/me;
+	spew($name, $other);
+	my ($s, $o, $e) = $h->pgseries('apply');
+	refuses(3, 'does not apply', 'a patch for another release');
+	like(
+		$e,
+		qr/; correct the patch; .*"A new minor release"/,
+		'with a remedy');
+	unlike($e, qr/--resolve/, 'that leads somewhere');
+	($s, $o, $e) = $h->pgseries('apply', '--resolve');
+	refuses(
+		3,
+		'the files that it was made from are not in',
+		'apply --resolve of such a patch');
+	like($e, qr/; end it: git am --abort; /, 'with a remedy');
+}
 
 # An interrupt at any moment: exit status 130, no work lost, next run clean.
 my $g = Fixture->new;
@@ -256,10 +297,5 @@ for my $try (0 .. 19)
 	is("@left", '', "try $try: nothing is left behind");
 }
 cmp_ok($interrupted, '>', 3, 'several tries were interrupted');
-
-# Submit and compare versions.
-spew("$dir/patches/series",
-	"# topic: one\n0001-Change-line-3.patch\n# topic: two\n0002-Change-line-20.patch\n"
-);
 
 done_testing();

@@ -6,25 +6,13 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use File::Copy qw(copy);
-use Fixture    qw(slurp spew);
+use Fixture qw(refuses slurp spew);
 use Test::More;
 
 my $f = Fixture->new;
 my $dir = $f->dir;
 my $cache = "$dir/work/upstream/postgresql-18.6.tar.bz2";
 my ($status, $out, $err);
-
-sub refuses
-{
-	my ($code, $like, $what) = @_;
-	is($status, $code, "$what: exit status $code") or diag("$out$err");
-	like(
-		(split /\n/, $err)[-1],
-		qr/^pgseries: .*$like.*; \S/,
-		"$what: one line with a remedy");
-	return;
-}
 
 # 1. The person's tarball.
 ($status, $out, $err) = $f->pgseries('fetch');
@@ -87,7 +75,7 @@ EOT
 }
 SKIP:
 {
-	skip 'no apt sources here', 8
+	skip 'no apt sources here', 11
 	  if !grep { -f } glob('/etc/apt/sources.list /etc/apt/sources.list.d/*');
 	archive('18.6', $f->tarball);
 	($status, $out, $err) = $f->pgseries('fetch', {%none});
@@ -99,12 +87,17 @@ SKIP:
 	($status, $out, $err) = $f->pgseries('fetch', {%none});
 	refuses(2, 'its sha256 is', 'a source package with another tarball');
 
-	# What stands in must really be a tarball.
+	# Only a later release can stand in.
+	archive('18.5', $f->tarball);
+	($status, $out, $err) = $f->pgseries('fetch', {%none});
+	refuses(
+		2,
+		'cannot obtain .*the archive does not carry it',
+		'an earlier minor release');
+	ok(!glob("$dir/work/upstream/*"), 'does not stand in');
+
 	unlink glob("$dir/work/upstream/*");
-	copy($f->tarball, "$dir/later.tar.bz2");
-	open(my $fh, '>>', "$dir/later.tar.bz2") or die $!;
-	close $fh;
-	append_file("$dir/upstream/NEWS", "18.7\n");
+	spew("$dir/upstream/NEWS", "18.7\n");
 	my $base = slurp("$dir/patches/BASE");
 	$f->make_release;
 	rename $f->tarball, "$dir/later.tar.bz2" or die $!;
@@ -120,17 +113,10 @@ SKIP:
 	is($status, 0, 'and is used again') or diag($err);
 }
 
-sub append_file
-{
-	my ($file, $text) = @_;
-	spew($file, (-f $file ? slurp($file) : ''), $text);
-	return;
-}
-
 # A BASE that does not fit.
 my $g = Fixture->new;
 my $base = slurp($g->dir . '/patches/BASE');
-(my $wrong = $base) =~ s/^tree = \w+/tree = 0123456789/m;
+(my $wrong = $base) =~ s/^tree = \w+/'tree = ' . '0123456789' x 4/me;
 spew($g->dir . '/patches/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, 'unpacks to git tree', 'another tree than BASE says');
@@ -138,7 +124,15 @@ ok(!-e $g->dir . '/work/tree', 'and no repository is left');
 ($wrong = $base) =~ s/^sha256.*\n//m;
 spew($g->dir . '/patches/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
-refuses(2, '"sha256" is missing', 'a key is missing in BASE');
+refuses(2, 'no line "sha256 = ', 'a key is missing in BASE');
+($wrong = $base) =~ s/^tree = \w+/tree = HEAD/m;
+spew($g->dir . '/patches/BASE', $wrong);
+($status, $out, $err) = $g->pgseries('apply');
+refuses(2, '"tree" is not the 40 digits', 'a tree that is none');
+($wrong = $base) =~ s/^version = .*/version = 18beta1/m;
+spew($g->dir . '/patches/BASE', $wrong);
+($status, $out, $err) = $g->pgseries('apply');
+refuses(2, '"version" is not a minor release', 'a version that is none');
 spew($g->dir . '/patches/BASE', $base);
 $g->pgseries('apply');
 ($wrong = $base) =~ s/^version = .*/version = 18.9/m;

@@ -9,7 +9,7 @@ use IO::Socket::INET ();
 use lib "$FindBin::RealBin/../lib";
 use lib "$FindBin::RealBin/lib";
 
-use PgSeries::Build;
+use POSIX ();
 use PgSeries::Server;
 use PgSeries::Util
   qw(capture in_parallel on_exit run run_cleanups run_status take_lock write_file);
@@ -100,6 +100,38 @@ like(
 		}),
 	qr/^2: .*exit status 5/,
 	'in_parallel raises a job\'s error');
+like(
+	error_of(
+		sub {
+			in_parallel(sub { die "oops\n"; });
+		}),
+	qr/^2: oops\n; .*report it/,
+	'and one of the tool itself, with a remedy');
+like(
+	error_of(
+		sub {
+			in_parallel(sub { kill 'KILL', $$; });
+		}),
+	qr/^2: a process of the tool died \(status 9\); see/,
+	'and says that a job died');
+ok( !eval { PgSeries::Util::fail(2, 'it is broken', ''); 1 }
+	  && $@ =~ /^"it is broken" has no remedy at .* line \d+/,
+	'an error must have a remedy');
+SKIP:
+{
+	skip 'not root', 3 if $> != 0;
+	my ($name, undef, $uid, $gid) = getpwnam 'nobody';
+	my %nobody = (name => $name, uid => $uid, gid => $gid, home => '/');
+	is(capture([ 'id', '-u' ], user => \%nobody), $uid, 'another user');
+	is(capture([ 'id', '-G' ], user => \%nobody), $gid, 'and its group only');
+	like(
+		error_of(
+			sub {
+				run(['true'], user => { %nobody, gid => 2**32 - 1 });
+			}),
+		qr/^2: setgid: /,
+		'a group that cannot be set');
+}
 
 # A second command waits for the lock.
 my $pid = fork();
@@ -126,34 +158,101 @@ like(
 	'and says so');
 waitpid($pid, 0);
 
-# An interrupt ends the child's whole process group.
-$pid = fork();
-die "fork: $!" unless defined $pid;
-if ($pid == 0)
+# Runs code in a process that notes interrupts, whatever this one ignores.  The
+# exit status is the error's code.
+sub process
 {
+	my ($code, %signals) = @_;
+	my $process = fork();
+	die "fork: $!" unless defined $process;
+	return $process if $process;
+	$SIG{$_} = $signals{$_} || 'DEFAULT' for qw(INT TERM HUP);
 	PgSeries::Util::note_interrupts();
-	eval {
-		run([ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ]);
-		1;
-	};
-	POSIX::_exit(ref $@ ? $@->{code} : 1);
+	my $ok = eval { $code->(); 1 };
+	my $error = $@;
+	write_file("$dir/caught", '') unless $ok;
+	usleep(300_000) unless $ok;
+	run_cleanups();
+	POSIX::_exit($ok ? 0 : ref $error ? $error->{code} : 1);
 }
+
+# A process that is gone, or about to be.
+sub gone
+{
+	my ($process) = @_;
+	for (1 .. 50)
+	{
+		return 1
+		  if !kill(0, $process)
+		  || !-d "/proc/$process"
+		  || PgSeries::Util::read_file("/proc/$process/stat") =~ /\) Z/;
+		usleep(100_000);
+	}
+	return 0;
+}
+
+# An interrupt ends the child's whole process group.  A second one is late: what
+# must be undone is undone, by programs that do not ignore it.
+my $says = q(print $SIG{INT} || 'DEFAULT', ' ', $SIG{HUP} || 'DEFAULT');
+$pid = process(
+	sub {
+		on_exit(
+			sub {
+				write_file("$dir/undone",
+					capture([ $^X, '-e', $says ]) . "\n");
+			});
+		run([ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ]);
+	});
 usleep(50000) until -s "$dir/child";
 kill 'INT', $pid;
+usleep(50000) until -e "$dir/caught";
+kill $_, $pid for qw(INT TERM HUP);
 waitpid($pid, 0);
 is($? >> 8, 130, 'an interrupt gives exit status 130');
-my $child = PgSeries::Util::read_file("$dir/child") + 0;
-my $gone = 0;
-for (1 .. 50)
-{
-	$gone =
-		 !kill(0, $child)
-	  || !-d "/proc/$child"
-	  || PgSeries::Util::read_file("/proc/$child/stat") =~ /\) Z/;
-	last if $gone;
-	usleep(100000);
-}
-ok($gone, 'and ends what the child had started');
+ok(gone(PgSeries::Util::read_file("$dir/child") + 0),
+	'and ends what the child had started');
+is( -e "$dir/undone" && PgSeries::Util::read_file("$dir/undone"),
+	"DEFAULT DEFAULT\n",
+	'a second one does not skip the cleanups');
+
+# What the caller ignores stays ignored, as under nohup.
+$pid = process(
+	sub {
+		kill 'HUP', $$;
+		write_file("$dir/nohup", capture([ $^X, '-e', $says ]));
+	},
+	HUP => 'IGNORE');
+waitpid($pid, 0);
+is($?, 0, 'an ignored SIGHUP stays ignored');
+is( PgSeries::Util::read_file("$dir/nohup"),
+	'DEFAULT IGNORE',
+	'in children, too');
+
+# An interrupt of a process with jobs ends these, too; each cleans up after
+# itself, and only that.
+unlink "$dir/caught";
+$pid = process(
+	sub {
+		on_exit(sub { write_file("$dir/undone-$$", ''); });
+		in_parallel(
+			map {
+				my $i = $_;
+				sub {
+					on_exit(sub { write_file("$dir/undone-$i-$$", ''); });
+					run([ 'sh', '-c', "echo \$\$ >$dir/job$i; sleep 60" ]);
+				}
+			} 1 .. 2);
+	});
+usleep(50000) until -s "$dir/job1" && -s "$dir/job2";
+kill 'INT', $pid;
+waitpid($pid, 0);
+is($? >> 8, 130, 'an interrupt while jobs run');
+my @undone = map { s{.*/undone-}{}r } sort glob "$dir/undone-*";
+is(scalar(grep { /^$pid$/ } @undone), 1, 'the process cleans up');
+is(join(' ', map { /^(\d)-/ } @undone), '1 2', 'each job does, before that');
+is(scalar @undone, 3, 'and nothing is cleaned up twice');
+ok(gone(PgSeries::Util::read_file("$dir/job$_") + 0), "job $_ is gone")
+  for 1 .. 2;
 
 # A port in use, and no space for a build.
 {
@@ -186,5 +285,17 @@ like(
 	error_of(sub { $server->start }),
 	qr/^2: port \d+ is in use; stop what uses it, or choose another with --port=N/,
 	'a port in use');
+
+# A cluster is of the build that its stamp names.
+my $of = sub {
+	my ($stamp, $made_by) = @_;
+	write_file("$dir/stamp", $stamp);
+	write_file("$dir/data/main.stamp", $made_by) if defined $made_by;
+	return PgSeries::Server->new($config,
+		{ dir => "$dir", stamp => "$dir/stamp" })->fits_build;
+};
+ok(!$of->("commit 1\n"), 'a cluster without a stamp');
+ok($of->("commit 1\n", "commit 1\n"), 'a cluster of this build');
+ok(!$of->("commit 2\n", "commit 1\n"), 'a cluster of an earlier build');
 
 done_testing();

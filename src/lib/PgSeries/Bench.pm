@@ -7,14 +7,16 @@ use Cwd              qw(abs_path);
 use File::Basename   qw(basename);
 use File::Glob       qw(:bsd_glob);
 use JSON::PP         ();
-use List::Util       qw(sum);
+use List::Util       qw(max sum);
 use POSIX            qw(strftime);
 use PgSeries::Config ();
 use PgSeries::Report;
+use PgSeries::Report::Results qw(read_result);
+use PgSeries::Report::Topics  qw(check_topics read_topics);
 use PgSeries::Server;
 use PgSeries::Stats;
 use PgSeries::Util
-  qw(capture fail find_tool in_parallel info make_dir progress read_file run run_status slurp_json write_file);
+  qw(capture fail find_tool in_parallel info make_dir progress read_file run slurp_json write_file);
 use Time::HiRes qw(time);
 
 =pod
@@ -35,36 +37,49 @@ A benchmark is a directory benchmarks/NAME with
 C<meta.json> has the keys
 
   title, topic, source   for the reader
-  axis                   { name, label }: the value that is varied
-  settings               for postgresql.conf, beyond those below; :NAME stands
-                         for a value of setup_values
-  setup                  the file, and setup_values: the names of the values it
-                         takes; there is one database for each combination
-  scales                 demo, full, original: { values => { NAME => [..] },
-                         pairs, seconds }
-  measures               a list, see below
-  plots, readme          for PgSeries::Report
+  axis          { name, label }: the value that is varied
+  settings      for postgresql.conf, beyond those below; :NAME stands for a value
+                of setup_values
+  setup         the file, and setup_values: the names of the values it takes;
+                there is one database for each combination
+  scales        demo, full, original, see below
+  measures      a list, see below
+  plots, readme for PgSeries::Report::Results
+
+each scale has
+
+  values        { NAME => [..] } for each name of setup_values
+  pairs         how many pairs a time is measured with
+  seconds       length of one timed run of pgbench
+  runs          how many times instructions are counted (1)
 
 and each measure has
 
   name, label, unit, better
-  method      "instructions", "time", or "count": what C<statement> returns
-  statement   :NAME stands for the case's value
-  kind        "plan": plan C<statement>; "execute": execute it with
-              C<parameters> (both by loops in the backend, contrib/pgseries_bench);
-              "pgbench": run C<script>; "loop": C<statement> is itself a loop
-              of :iterations in the backend and returns iterations, nanoseconds;
-              "repeat": C<statement>, a line, again and again
-  counted     for "loop" and "repeat": the C functions that count, for "instructions"
-  before      SQL that the same session executes first, for "instructions"
-  generic     for "execute": true, false, or null for plan_cache_mode's choice
-  iterations  the two counts whose difference is taken, for "instructions"
-  values      { NAME => [..] } further values: C<clients>, C<protocol> and
-              C<plan_cache_mode> have their meaning for pgbench
-  scales      the scales that have the measure (all by default)
-  where       { NAME => [..] } keeps only the cases with one of these values
-  reached     a C function that the patched build calls and the base build does
-              not: checked in the profile, for "instructions"
+  method        "instructions", "time", or "count": what C<statement> returns, a
+                positive number
+  kind          "plan": plan C<statement>; "execute": execute it with
+                C<parameters> (both by loops in the backend,
+                contrib/pgseries_bench); "pgbench": run C<script>; "loop":
+                C<statement> is itself a loop of :iterations in the backend and
+                returns iterations, nanoseconds (or what is counted, for "count");
+                "repeat": C<statement>, a line, again and again
+  statement     :NAME stands for the case's value
+  parameters    for "execute": a list of values
+  generic       for "execute": true, false, or null for plan_cache_mode's choice
+  script        for "pgbench": the file
+  set           { NAME => value }: settings of the session
+  before        SQL that the same session executes first, for "instructions";
+                :NAME stands for the case's value
+  counted       the C functions that count, for "instructions"; "loop" and
+                "repeat" must name them
+  iterations    the two counts whose difference is taken, for "instructions"
+  loop          iterations of one call in the backend, for "time" (1000)
+  values        { NAME => [..] } further values: C<clients>, C<protocol> and
+                C<plan_cache_mode> have their meaning for pgbench, and
+                C<plan_cache_mode> for statements, too
+  scales        the scales that have the measure (all by default)
+  where         { NAME => [..] } keeps only the cases with one of these values
 
 =head2 Instructions
 
@@ -82,8 +97,13 @@ base gives a pair, base against base the A/A noise.  The result is the median
 of the paired ratios with a 95% interval; PgSeries::Stats says how it is
 judged.
 
-Before any case is measured, the statement must give the same rows on both
-builds.
+Before a case of kind "plan" or "execute" is measured, the statement must give
+the same rows on both builds.
+
+=head2 Text
+
+meta.json is decoded, and encoded again at once: all text here is bytes, as it
+goes to programs, files and the terminal.
 
 =head1 FUNCTIONS
 
@@ -106,6 +126,9 @@ my %SETTINGS = (
 
 my @BUILDS = qw(base patched);
 
+# How many rows are shown if base and patched do not return the same ones.
+use constant SHOWN_ROWS => 3;
+
 # The functions that callgrind counts in, with all that they call: the work, and
 # the release of the locks.  What the loops do besides (copying the query, a
 # subtransaction for each execution) is no part of a real statement.
@@ -115,7 +138,10 @@ my %COUNTED = (
 
 =item command($context, @names)
 
-The command C<pgseries bench>.
+The command C<pgseries bench>.  Takes the context of the command line and names of
+benchmarks, or "all".  Writes a result file for each that has cases to measure.
+Returns the exit status: 1 if C<--gate> is exceeded.  Raises a L<PgSeries::Error>,
+as all functions below: for wrong names and options before anything is built.
 
 =cut
 
@@ -124,60 +150,39 @@ sub command
 	my ($c, @names) = @_;
 	my $config = $c->config;
 	my $o = $c->{option};
-	my @known = map { basename($_) }
-	  grep { -f "$_/meta.json" } sort glob($config->top . '/benchmarks/*');
-	fail(2, 'bench needs a name', "choose from: @known, all") unless @names;
-	@names = @known if "@names" eq 'all';
-	for my $name (@names)
-	{
-		fail(2, "there is no benchmark \"$name\"", "choose from: @known, all")
-		  unless grep { $_ eq $name } @known;
-	}
-	my $scale = $o->{scale} || 'full';
-	fail(2, "there is no scale \"$scale\"", 'choose demo, full or original')
-	  unless $scale =~ /^(demo|full|original)$/;
-	fail(
-		2,
-		"there is no method \"$o->{method}\"",
-		'choose instructions, count or time')
-	  if defined $o->{method}
-	  && $o->{method} !~ /^(instructions|count|time)$/;
-	my %filter;
-	for (@{ $o->{case} || [] })
-	{
-		my ($key, $value) = /^(\w+)=(.*)$/
-		  or fail(
-			2,
-			"--case=$_ is not NAME=VALUE",
-			'write, for example, --case=indexes=60');
-		push @{ $filter{$key} }, $value;
-	}
-	check_filter($config, \%filter, $scale, @names);
+	my %opt = check_options($o);
+	@names = check_names($config->top . '/benchmarks', @names);
+	my %meta = map { $_ => read_meta($config, $_) } @names;
+	check_filter($opt{filter}, $opt{scale}, map { $meta{$_} } @names);
+	my %databases =
+	  map { $_ => [ databases($meta{$_}, "benchmarks/$_/meta.json", %opt) ] }
+	  @names;
+	check_chosen($o->{gate}, \%databases);
+
 	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
 	$c->builds->extension($build{$_}) for @BUILDS;
 	my $output = make_dir($o->{output} || $config->build . '/results');
 	my $run = bless {
+		%opt,
 		config => $config,
-		series => $c->series,
 		build => \%build,
-		scale => $scale,
-		filter => \%filter,
-		method => $o->{method},
-		pairs => $o->{pairs},
-		seconds => $o->{seconds},
-		seed => defined $o->{seed} ? $o->{seed} : int(time) % 1_000_000,
+		base => $c->series->upstream->actual_version,
+		patched => $c->series->key($c->series->patches),
 		deadline => $o->{minutes} ? time + 60 * $o->{minutes} : undef,
 		left_out => 0,
 	  },
 	  'PgSeries::Bench';
 	my (@results, @measured);
-	for my $name (@names)
+
+	for my $name (grep { @{ $databases{$_} } } @names)
 	{
-		my $result = $run->benchmark($name);
+		my $result =
+		  $run->benchmark($name, $meta{$name}, @{ $databases{$name} })
+		  or next;
 		push @measured, @{ $result->{series} };
 		keep_others($result, "$output/$name.json");
 		write_file("$output/$name.json",
-			JSON::PP->new->utf8->canonical->pretty->encode($result));
+			JSON::PP->new->canonical->pretty->encode($result));
 		push @results, $result;
 	}
 	info("$run->{left_out} cases were left out when the time was up")
@@ -189,37 +194,99 @@ sub command
 		$text .= '  ' . one_line($_) . "\n" for @{ $result->{series} };
 	}
 	$c->say({ results => \@results }, $text);
-	return 0 unless defined $o->{gate};
-
-	# The gate is for what this run has measured.
-	my @gated = grep { $_->{method} eq 'instructions' } @measured;
-	fail(
-		2,
-		'the gate has nothing to judge: no instructions were counted',
-		'leave out --method=time, or choose other cases') unless @gated;
-	my $over = grep { $_->{ratio} > $o->{gate} } @gated;
-	fail(
-		2,
-		"the gate has not seen $run->{left_out} cases, for which there was no time",
-		'allow more with --minutes, or choose cases with --case'
-	) if $run->{left_out} && !$over;
-	if ($over)
-	{
-		info(
-			"pgseries: $over cases need more than $o->{gate} of base's instructions; see the lines above"
-		);
-	}
-	return $over ? 1 : 0;
+	return defined $o->{gate}
+	  ? gate($o->{gate}, $run->{left_out}, @measured)
+	  : 0;
 }
 
-# A misspelt name would filter nothing, and a value that no case has, everything.
-sub check_filter
+# The options of a run: scale, method, filter, pairs, seconds and seed.
+sub check_options
 {
-	my ($config, $filter, $scale, @names) = @_;
-	my %known;
+	my ($o) = @_;
+	my $scale = defined $o->{scale} ? $o->{scale} : 'full';
+	fail(2, "there is no scale \"$scale\"", 'choose demo, full or original')
+	  unless $scale =~ /^(demo|full|original)\z/;
+	fail(
+		2,
+		"there is no method \"$o->{method}\"",
+		'choose instructions, count or time')
+	  if defined $o->{method}
+	  && $o->{method} !~ /^(instructions|count|time)\z/;
+	my %remedy = (
+		pairs => 'say how many pairs to measure',
+		seconds => 'say how long a timed run is to be',
+		minutes => 'say after how many minutes no case is to be started',
+		gate => 'give a share of base, such as --gate=1.01');
+	for my $key (sort keys %remedy)
+	{
+		fail(2, "--$key=$o->{$key} is not positive", $remedy{$key})
+		  if defined $o->{$key} && $o->{$key} <= 0;
+	}
+	my $seed = defined $o->{seed} ? $o->{seed} : int(time) % 1_000_000;
+	fail(
+		2,
+		"--seed=$seed is not a seed",
+		'choose an integer from 0 to 2147483647'
+	) if $seed < 0 || $seed > 0x7FFFFFFF;
+	my %filter;
+	for (@{ $o->{case} || [] })
+	{
+		my ($key, $value) = /^(\w+)=(.*)$/
+		  or fail(
+			2,
+			"--case=$_ is not NAME=VALUE",
+			'write, for example, --case=indexes=60');
+		push @{ $filter{$key} }, $value;
+	}
+	return (
+		scale => $scale,
+		method => $o->{method},
+		filter => \%filter,
+		pairs => $o->{pairs},
+		seconds => $o->{seconds},
+		seed => $seed + 0);
+}
+
+# The names of benchmarks, "all" being replaced.
+sub check_names
+{
+	my ($dir, @names) = @_;
+	my @known = map { basename($_) }
+	  grep { -f "$_/meta.json" } sort glob("$dir/*");
+	fail(2, 'bench needs a name', "choose from: @known, all") unless @names;
+	return @known if "@names" eq 'all';
 	for my $name (@names)
 	{
-		my $meta = slurp_json($config->top . "/benchmarks/$name/meta.json");
+		fail(2, "there is no benchmark \"$name\"", "choose from: @known, all")
+		  unless grep { $_ eq $name } @known;
+	}
+	return @names;
+}
+
+sub read_meta
+{
+	my ($config, $name) = @_;
+	my $file = $config->top . "/benchmarks/$name/meta.json";
+	my $meta = as_bytes(slurp_json($file));
+	fail(2, "$file is not an object", 'correct it')
+	  unless ref $meta eq 'HASH';
+	return $meta;
+}
+
+# The data with all strings encoded.
+sub as_bytes
+{
+	my ($data) = @_;
+	return JSON::PP->new->decode(JSON::PP->new->utf8->encode($data));
+}
+
+# A misspelt name would filter nothing.
+sub check_filter
+{
+	my ($filter, $scale, @meta) = @_;
+	my %known;
+	for my $meta (@meta)
+	{
 		for my $values ($meta->{scales}{$scale}{values} || {},
 			map { $_->{values} || {} } @{ $meta->{measures} })
 		{
@@ -230,11 +297,98 @@ sub check_filter
 	{
 		fail(
 			2,
-			"no case of @names has a value named \"$key\"",
+			"no case has a value named \"$key\"",
 			'choose from: ' . join(', ', sort keys %known)
 		) unless $known{$key};
 	}
 	return;
+}
+
+# What is to be measured of a benchmark: { values, cases => [[measure, case], ..] }
+# for each database that is needed.  The options are scale, method and filter.
+sub databases
+{
+	my ($meta, $file, %opt) = @_;
+	my $scale = $meta->{scales}{ $opt{scale} }
+	  or fail(
+		2,
+		"$file has no scale \"$opt{scale}\"",
+		'add it, or choose another');
+	my @measures = grep {
+		my $m = $_;
+		(!$m->{scales} || grep { $_ eq $opt{scale} } @{ $m->{scales} })
+		  && (!defined $opt{method} || $m->{method} eq $opt{method})
+	} @{ $meta->{measures} };
+	my %setup;
+	for my $name (@{ $meta->{setup_values} })
+	{
+		$setup{$name} = $scale->{values}{$name}
+		  or
+		  fail(2, "$file: scale \"$opt{scale}\" has no values of \"$name\"",
+			'add them');
+	}
+	my @databases;
+	for my $values (cross(\%setup))
+	{
+		my @cases;
+		for my $m (@measures)
+		{
+			push @cases, map { [ $m, $_ ] }
+			  grep {
+				wanted($_, $opt{filter}) && wanted($_, $m->{where} || {})
+			  }
+			  map {
+				{ %$values, %$_ }
+			  } cross($m->{values} || {});
+		}
+		push @databases, { values => $values, cases => \@cases } if @cases;
+	}
+	return @databases;
+}
+
+# Refuses what would come to nothing after a long run.
+sub check_chosen
+{
+	my ($gate, $databases) = @_;
+	my @names = sort keys %$databases;
+	my @without = grep { !@{ $databases->{$_} } } @names;
+	fail(
+		2,
+		"no case of @names matches",
+		'see the values and methods in benchmarks/NAME/meta.json'
+	) if @without == @names;
+	info("left out, as no case matches: @without") if @without;
+	my $counted = grep { $_->[0]{method} eq 'instructions' }
+	  map { @{ $_->{cases} } } map { @$_ } values %$databases;
+	fail(
+		2,
+		'the gate has nothing to judge: no instructions are counted',
+		'leave out --method, or choose other cases'
+	) if defined $gate && !$counted;
+	fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
+	  if $counted && !find_tool('valgrind', PgSeries::Config::PATH);
+	return;
+}
+
+# The exit status: the gate is for what this run has measured.
+sub gate
+{
+	my ($gate, $left_out, @measured) = @_;
+	my $over = grep { $_->{method} eq 'instructions' && $_->{ratio} > $gate }
+	  @measured;
+	if ($over)
+	{
+		info(
+			"pgseries: $over cases need more than $gate of base's instructions; see the lines above"
+		);
+		return 1;
+	}
+	fail(
+		2,
+		"the gate has not seen $left_out cases, for which there was no time",
+		'allow more with --minutes, or choose cases with --case'
+	) if $left_out;
+	return 0;
 }
 
 # Figures of an earlier run of the same series, at the same scale and on the same
@@ -243,20 +397,25 @@ sub keep_others
 {
 	my ($result, $file) = @_;
 	return unless -f $file;
-	my $old = slurp_json($file);
+	my $old = as_bytes(slurp_json($file));
+	my $other = sub {
+		my ($what, $was, $is) = @_;
+		$was = 'not known' unless defined $was;
+		return 0 if $was eq $is;
+		info("$file: replaced; it had figures of another $what: $was");
+		return 1;
+	};
 	for my $key (qw(format base patched scale))
 	{
-		next if $old->{$key} eq $result->{$key};
-		info("$file: replaced; it had figures of another $key, $old->{$key}");
-		return;
+		return if $other->($key, $old->{$key}, $result->{$key});
 	}
 	for my $key (qw(cpu cores compiler valgrind))
 	{
-		next if $old->{machine}{$key} eq $result->{machine}{$key};
-		info(
-			"$file: replaced; it had figures of another machine ($key: $old->{machine}{$key})"
-		);
-		return;
+		return
+		  if $other->(
+			"machine ($key)",
+			$old->{machine}{$key},
+			$result->{machine}{$key});
 	}
 	for my $s (@{ $old->{series} })
 	{
@@ -303,31 +462,53 @@ sub one_line
 	return $line;
 }
 
-# The result of one benchmark, as PgSeries::Report reads it.
+# The result of one benchmark, as PgSeries::Report::Results reads it; undef if
+# there was no time for any case.
 sub benchmark
 {
-	my ($self, $name) = @_;
-	my $dir = $self->{config}->top . "/benchmarks/$name";
-	my $meta = slurp_json("$dir/meta.json");
+	my ($self, $name, $meta, @databases) = @_;
 	local $self->{meta} = $meta;
-	local $self->{dir} = $dir;
-	my $scale = $meta->{scales}{ $self->{scale} }
-	  or fail(
-		2,
-		"$dir/meta.json has no scale \"$self->{scale}\"",
-		'add it, or choose another');
-	local $self->{of_scale} = $scale;
-	my @measures = grep {
-		my $m = $_;
-		(!$m->{scales} || grep { $_ eq $self->{scale} } @{ $m->{scales} })
-		  && (!$self->{method} || $m->{method} eq $self->{method})
-	} @{ $meta->{measures} };
-	if (grep { $_->{method} eq 'instructions' } @measures)
+	local $self->{dir} = $self->{config}->top . "/benchmarks/$name";
+	local $self->{of_scale} = $meta->{scales}{ $self->{scale} };
+	local $self->{server} = undef;
+	my @series;
+	for my $database (@databases)
 	{
-		fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
-		  unless find_tool('valgrind', PgSeries::Config::PATH);
+		my ($values, $cases) = @{$database}{qw(values cases)};
+		if ($self->{deadline} && time > $self->{deadline})
+		{
+			$self->{left_out} += @$cases;
+			next;
+		}
+		info("$name: "
+			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
+		$self->{server} ||= $self->servers;
+		$self->set_up($values);
+		push @series, map { $self->measure(@$_) } @$cases;
 	}
+	return unless @series;
+	$_->stop for values %{ $self->{server} };
+	return {
+		format => 1,
+		bench => $name,
+		title => $meta->{title},
+		topic => $meta->{topic},
+		source => $meta->{source},
+		scale => $self->{scale},
+		base => $self->{base},
+		patched => $self->{patched},
+		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
+		seed => $self->{seed},
+		machine => machine(),
+		axis => $meta->{axis},
+		series => \@series,
+	};
+}
 
+# Two servers with empty clusters.
+sub servers
+{
+	my ($self) = @_;
 	my %server;
 	for my $b (@BUILDS)
 	{
@@ -337,59 +518,7 @@ sub benchmark
 			settings => \%SETTINGS);
 		$server{$b}->create;
 	}
-	local $self->{server} = \%server;
-	my @series;
-	my @setup_names = @{ $meta->{setup_values} };
-	my %setup = map { $_ => $scale->{values}{$_} } @setup_names;
-	my $number = 0;
-	for my $values (cross(\%setup))
-	{
-		my @todo;
-		for my $m (@measures)
-		{
-			for my $case (cross($m->{values} || {}))
-			{
-				my %all = (%$values, %$case);
-				push @todo, [ $m, \%all ]
-				  if wanted(\%all, $self->{filter})
-				  && wanted(\%all, $m->{where} || {});
-			}
-		}
-		next unless @todo;
-		if ($self->{deadline} && time > $self->{deadline})
-		{
-			$self->{left_out} += @todo;
-			next;
-		}
-		info("$name: "
-			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
-		my %set = %{ $meta->{settings} || {} };
-		$_ = with_values($_, $values) for values %set;
-		$_->{settings} = { %SETTINGS, %set } for values %server;
-		$self->set_up($values);
-		push @series, map { $self->measure(@$_) } @todo;
-	}
-	$_->stop for values %server;
-	fail(
-		2,
-		"no case of $name matches",
-		'see the values in benchmarks/' . $name . '/meta.json'
-	) unless @series || $self->{left_out};
-	return {
-		format => 1,
-		bench => $name,
-		title => $meta->{title},
-		topic => $meta->{topic},
-		source => $meta->{source},
-		scale => $self->{scale},
-		base => $self->{series}->upstream->actual_version,
-		patched => $self->{series}->key($self->{series}->patches),
-		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
-		seed => $self->{seed},
-		machine => machine(),
-		axis => $meta->{axis},
-		series => \@series,
-	};
+	return \%server;
 }
 
 # All combinations of { name => [values] }, the last name varying fastest.
@@ -428,10 +557,13 @@ sub set_up
 {
 	my ($self, $values) = @_;
 	my $sql = read_file("$self->{dir}/$self->{meta}{setup}");
+	my %set = %{ $self->{meta}{settings} || {} };
+	$_ = with_values($_, $values) for values %set;
 	for my $b (@BUILDS)
 	{
 		progress("setting up $b");
 		my $server = $self->{server}{$b};
+		$server->{settings} = { %SETTINGS, %set };
 		$server->start;
 		$server->sql(
 			"drop database if exists bench;\ncreate database bench;");
@@ -485,21 +617,60 @@ sub same_rows
 		$sql = "prepare checked as $sql;\nexecute checked("
 		  . join(', ', map { "'$_'" } @p) . ')';
 	}
+	$sql = settings_sql($m, $case) . "$sql;";
 	for my $b (@BUILDS)
 	{
 		my $server = $self->{server}{$b};
 		$server->start;
-		$rows{$b} = $server->sql(
-			"begin;\n" . settings_sql($m, $case) . "$sql;\nrollback;",
-			database => 'bench');
+		$rows{$b} =
+		  $server->sql("begin;\n$sql\nrollback;", database => 'bench');
 		$server->stop;
 	}
+	my ($what, $where) = difference(@rows{@BUILDS}) or return;
+	my $set = join '',
+	  map { "\\set $_ $case->{$_}; " } sort @{ $self->{meta}{setup_values} };
 	fail(
 		1,
-		"base and patched return different rows for: $m->{statement}",
-		'run it on both servers: pgseries server start base; pgseries server psql base'
-	) if $rows{base} ne $rows{patched};
+		"base and patched return $what for: " . in_line($m->{statement}),
+		'repeat it on both servers (pgseries server start base; pgseries server psql base; then patched): '
+		  . "$set\\i $self->{dir}/$self->{meta}{setup}; and the SQL above",
+		"$sql\n$where");
 	return;
+}
+
+sub in_line
+{
+	my ($text) = @_;
+	return $text =~ s/\s*\n\s*/ /gr;
+}
+
+# What differs between the rows of base and patched, and the first lines that do;
+# nothing if they are equal.
+sub difference
+{
+	my ($base, $patched) = @_;
+	return if $base eq $patched;
+	my @rows = map { [ split /\n/, $_, -1 ] } $base, $patched;
+	my ($all_base, $all_patched) = map { join "\n", sort @$_ } @rows;
+	my $lines = '';
+	my $shown = 0;
+	for my $i (0 .. max(map { $#$_ } @rows))
+	{
+		my @row = map { $i <= $#$_ ? $_->[$i] : undef } @rows;
+		next if defined $row[0] && defined $row[1] && $row[0] eq $row[1];
+		last if ++$shown > SHOWN_ROWS;
+		for my $k (0, 1)
+		{
+			$lines .= sprintf "row %d, %-8s %s\n", $i + 1, "$BUILDS[$k]:",
+			  defined $row[$k] ? substr($row[$k], 0, 200) : '(there is none)';
+		}
+	}
+	chomp $lines;
+	return (
+		$all_base eq $all_patched
+		? 'the same rows in another order'
+		: 'different rows',
+		$lines);
 }
 
 # "set" lines for plan_cache_mode and what else the measure asks for.
@@ -564,14 +735,15 @@ sub count
 	{
 		my $server = $self->{server}{$b};
 		$server->start;
-		$value{$b} = $server->sql($m->{statement}, database => 'bench') + 0;
+		my $out = $server->sql($m->{statement}, database => 'bench');
 		$server->stop;
+		fail(
+			1,
+			"$b counts nothing for: " . in_line($m->{statement}),
+			'let the statement return one positive number on both builds',
+			$out) unless $out =~ /^\d+(?:\.\d+)?\z/ && $out > 0;
+		$value{$b} = $out + 0;
 	}
-	fail(
-		1,
-		"base counts nothing for: $m->{statement}",
-		'let the statement count something that both builds have'
-	) if $value{base} == 0;
 	return {
 		base => [ $value{base} ],
 		patched => [ $value{patched} ],
@@ -620,18 +792,6 @@ sub callgrind
 		my $text = read_file($file{$key});
 		($total{$key}) = $text =~ /^(?:summary|totals): (\d+)/m
 		  or fail(2, "$file{$key} has no total", 'run it again');
-		next unless $m->{reached};
-		my $calls = $text =~ /^c?fn=\(\d+\) \Q$m->{reached}\E(?:'\d+)?$/m;
-		fail(
-			1,
-			"the patched build does not call $m->{reached}",
-			'the benchmark measures something else than it says'
-		) if $key =~ /^patched/ && !$calls;
-		fail(
-			1,
-			"the base build calls $m->{reached}",
-			'name a function that only the patch has'
-		) if $key =~ /^base/ && $calls;
 	}
 	return %total;
 }
@@ -769,28 +929,21 @@ sub machine
 
 =item read_results($config, @files)
 
-Reads result files.  Which plots and which figures for the README there are is
-not a matter of the run: that comes from the benchmark's meta.json.
+Returns the contents of result files, with the plots and figures for the README
+that meta.json names; see read_result() in L<PgSeries::Report::Results>.
 
 =cut
 
 sub read_results
 {
 	my ($config, @files) = @_;
-	my @results = map { PgSeries::Report::read_result($_) } @files;
-	for my $result (@results)
-	{
-		my $file = $config->top . "/benchmarks/$result->{bench}/meta.json";
-		next unless -f $file;
-		my $meta = slurp_json($file);
-		$result->{$_} = $meta->{$_} || [] for qw(plots readme);
-	}
-	return @results;
+	return map { read_result($_, $config->top . '/benchmarks') } @files;
 }
 
 =item report_command($context)
 
-The command C<pgseries report>.
+The command C<pgseries report>.  Returns the exit status: 1 if C<--dry-run> finds
+that the table in README.md is not what the results give.
 
 =back
 
@@ -801,49 +954,56 @@ sub report_command
 	my ($c) = @_;
 	my $config = $c->config;
 	my $o = $c->{option};
+	my $help = 'see: pgseries report --help';
+	fail(2, '--dry-run is for --readme only', $help)
+	  if $o->{dry_run} && !$o->{readme};
+	fail(2, '--readme takes no --results: it reads benchmarks/results', $help)
+	  if $o->{readme} && defined $o->{results};
 	my $recorded = $config->top . '/benchmarks/results';
 	my $from =
-		$o->{readme}
-	  ? $recorded
-	  : $o->{results} || $config->build . '/results';
+		$o->{readme}          ? $recorded
+	  : defined $o->{results} ? $o->{results}
+	  :                         $config->build . '/results';
 	my @files = sort glob "$from/*.json";
 	fail(2, "there are no results in $from", 'run: pgseries bench all')
 	  unless @files;
 	my @results = read_results($config, @files);
 	my @patches = $c->series->summaries;
-	my $topics =
-	  PgSeries::Report::read_topics($config->top . '/benchmarks/topics.json');
+	my $topics = read_topics($config->top . '/benchmarks/topics.json');
 
 	if ($o->{readme})
 	{
-		PgSeries::Report::check_topics($topics, \@results, \@patches);
-		my $file = $config->top . '/README.md';
-		my $old = read_file($file);
-		my $new = PgSeries::Report::update_readme($old, \@results, \@patches);
-		if ($old eq $new)
-		{
-			return $c->say({ changed => 0 },
-				'README.md: the table is current');
-		}
-		if ($o->{dry_run})
-		{
-			info(
-				"pgseries: README.md: the table is not what benchmarks/results gives; run: pgseries report --readme"
-			);
-			return 1;
-		}
-		write_file($file, $new);
-		return $c->say({ changed => 1 }, 'README.md: table updated');
+		check_topics($topics, \@results, \@patches);
+		return readme($c, \@results, \@patches);
 	}
 	my $text = PgSeries::Report::write_report(
 		results => \@results,
 		patches => \@patches,
 		plots => $config->top . '/benchmarks',
 		output => $config->build . '/report',
-		source => $from,
 		topics => $topics,
 		complete => -d $recorded && abs_path($from) eq abs_path($recorded));
-	return $c->say({ results => \@results }, $text);
+	return $c->say({ results => as_bytes(\@results) }, $text);
+}
+
+# Updates the table in README.md, or with --dry-run tells whether it is current.
+sub readme
+{
+	my ($c, $results, $patches) = @_;
+	my $file = $c->config->top . '/README.md';
+	my $old = read_file($file);
+	my $new = PgSeries::Report::update_readme($old, $results, $patches);
+	return $c->say({ changed => 0 }, 'README.md: the table is current')
+	  if $old eq $new;
+	if ($c->{option}{dry_run})
+	{
+		info(
+			"pgseries: README.md: the table is not what benchmarks/results gives; run: pgseries report --readme"
+		);
+		return 1;
+	}
+	write_file($file, $new);
+	return $c->say({ changed => 1 }, 'README.md: table updated');
 }
 
 1;

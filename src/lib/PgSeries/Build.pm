@@ -7,9 +7,9 @@ use Digest::SHA      qw(sha256_hex);
 use File::Glob       qw(:bsd_glob);
 use File::Path       qw(remove_tree);
 use PgSeries::Config ();
-use PgSeries::Git    qw(git git_capture git_status);
+use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool free_bytes info make_dir on_exit progress read_file run run_status tail_file write_file);
+  qw(capture fail find_tool free_bytes info make_dir on_exit processors read_file run run_status write_file);
 
 =pod
 
@@ -34,6 +34,15 @@ A build has a name that says what is in it and how it is made:
   prefix-N       the first N patches, with assertions and injection points
   topic-NAME     the patches of one topic, with assertions and injection points
 
+and, for the whole series with assertions and injection points:
+
+  autoconf       made by configure and make
+  clang          compiled by clang
+  exec-backend   every process starts anew, as on Windows (-DEXEC_BACKEND)
+  m32            a 32-bit program, without any library but the C library
+  sanitize       address and undefined behavior sanitizers; a finding is a crash
+  valgrind       knows valgrind; PgSeries::Test runs its server under valgrind
+
 and lies in WORK/b/NAME: C<src> (a worktree), C<build> (meson), C<inst> (the
 installation), C<log>, and C<stamp>, written last, which says what was built.
 All have the same relative paths, so they share ccache's cache.  A build whose
@@ -51,7 +60,41 @@ my @COMMON = qw(-Dbuildtype=debugoptimized -Dllvm=disabled -Dplpython=disabled
   -Dtap_tests=enabled);
 my @RELEASE = qw(-Dcassert=false -Dinjection_points=false);
 my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
+my @AUTOCONF = qw(--enable-cassert --enable-debug --enable-tap-tests
+  --enable-injection-points --with-ssl=openssl --with-lz4 --with-zstd
+  --with-libxml);
 use constant NEEDED_BYTES => 3 * 1024**3;
+
+# Variants of the assertion build: options of meson, compiler, environment of the
+# build's programs, how many times as long tests may take; and what they need that
+# other builds do not: a header, the Debian package that brings it.
+my $SANITIZERS = '-fsanitize=address,undefined';
+my %VARIANT = (
+	'autoconf' => { make => 1 },
+	'clang' => { cc => 'clang', package => 'clang' },
+	'exec-backend' => { c_args => '-DEXEC_BACKEND', slow => 2 },
+	'm32' => {
+		c_args => '-m32',
+		c_link_args => '-m32',
+		options => [qw(-Dauto_features=disabled -Dssl=none)],
+		package => 'gcc-multilib'
+	},
+	'sanitize' => {
+		c_args =>
+		  "$SANITIZERS -fno-sanitize-recover=all -fno-omit-frame-pointer -O1",
+		c_link_args => $SANITIZERS,
+
+		# Programs leave their memory to the end of the process.
+		env => { ASAN_OPTIONS => 'detect_leaks=0' },
+		slow => 5
+	},
+	'valgrind' => {
+		c_args => '-DUSE_VALGRIND -O1',
+		env => { PGCTLTIMEOUT => 900, PG_TEST_TIMEOUT_DEFAULT => 1800 },
+		slow => 30,
+		header => 'valgrind/memcheck.h',
+		package => 'valgrind'
+	});
 
 sub new
 {
@@ -61,8 +104,9 @@ sub new
 
 =item describe($name)
 
-Returns { name, dir, src, build, inst, bin, log, patches, options, assert }
-without building anything.
+Returns { name, dir, src, build, inst, bin, log, patches, options, assert, cc, env,
+slow } without building anything: C<env> are environment variables that the build's
+programs need, C<slow> says how many times as long tests may take.
 
 =cut
 
@@ -70,15 +114,17 @@ sub describe
 {
 	my ($self, $name) = @_;
 	my $series = $self->{series};
+	my $variant = $VARIANT{$name} || {};
 	my @patches =
-		$name =~ /^base(-assert)?$/   ? ()
-	  : $name =~ /^(patched|assert)$/ ? $series->patches
-	  : $name =~ /^prefix-(\d+)$/     ? $series->prefix($1)
-	  : $name =~ /^topic-(.+)$/       ? $series->topic($1)
+		$name =~ /^base(-assert)?$/                      ? ()
+	  : $name =~ /^(patched|assert)$/ || $VARIANT{$name} ? $series->patches
+	  : $name =~ /^prefix-(\d+)$/                        ? $series->prefix($1)
+	  : $name =~ /^topic-(.+)$/                          ? $series->topic($1)
 	  : fail(
 		2,
 		"there is no build \"$name\"",
-		'choose base, patched, base-assert, assert, prefix-N or topic-NAME');
+		'choose base, patched, base-assert, assert, prefix-N, topic-NAME, '
+		  . join(', ', sort keys %VARIANT));
 	my $assert = $name !~ /^(base|patched)$/;
 	my $dir = $self->{config}->work . "/b/$name";
 	return {
@@ -88,11 +134,20 @@ sub describe
 		bin => "$dir/inst/bin",
 		patches => \@patches,
 		assert => $assert,
-		options => [
+		options => $variant->{make}
+		? \@AUTOCONF
+		: [
 			@COMMON,
 			$assert ? @ASSERT : @RELEASE,
+			@{ $variant->{options} || [] },
+			(   map  { "-D$_=$variant->{$_}" }
+				grep { $variant->{$_} } qw(c_args c_link_args)),
 			split(' ', $ENV{PGSERIES_MESON_ARGS} || '')
 		],
+		cc => $variant->{cc} || 'gcc',
+		env => $variant->{env} || {},
+		slow => $variant->{slow} || 1,
+		make => $variant->{make},
 	};
 }
 
@@ -109,18 +164,11 @@ sub ensure
 	my $b = $self->describe($name);
 	my $config = $self->{config};
 	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
-	my $want = "$commit @{ $b->{options} } " . toolchain() . "\n";
+	my $want = "$commit @{ $b->{options} } " . toolchain($b->{cc}) . "\n";
 	$b->{commit} = $commit;
 	return $b if -f $b->{stamp} && read_file($b->{stamp}) eq $want;
 
-	for my $tool (qw(meson ninja gcc bison flex))
-	{
-		fail(
-			2,
-			"$tool is missing in " . PgSeries::Config::PATH,
-			'run: ./configure --install-deps, or set PGSERIES_PATH'
-		) unless find_tool($tool, PgSeries::Config::PATH);
-	}
+	$self->check_tools($b);
 	fail(
 		2,
 		'less than 3 GB are free in ' . $config->work,
@@ -144,18 +192,72 @@ sub ensure
 	return $b;
 }
 
-my $toolchain;
+=item check_tools($build)
+
+Raises an error if a program or library is missing that the build needs.
+
+=cut
+
+sub check_tools
+{
+	my ($self, $b) = @_;
+	for my $tool ($b->{make} ? 'make' : qw(meson ninja),
+		qw(bison flex), $b->{cc})
+	{
+		fail(
+			2,
+			"$tool is missing in " . PgSeries::Config::PATH,
+			$tool eq 'clang'
+			? 'install it: apt-get install clang'
+			: 'run: ./configure --install-deps, or set PGSERIES_PATH'
+		) unless find_tool($tool, PgSeries::Config::PATH);
+	}
+	my $variant = $VARIANT{ $b->{name} } || {};
+	return unless $variant->{package};
+	my $header = $variant->{header} || 'stdio.h';
+	my $status = run_status(
+		[
+			$b->{cc},
+			split(' ', $variant->{c_args} || ''),
+			qw(-x c -o /dev/null -)
+		],
+		env => { PATH => PgSeries::Config::PATH },
+		in => "#include <$header>\nint main(void) { return 0; }\n",
+		err => \my $err);
+	fail(
+		2,
+		"$b->{cc} cannot make the programs of build $b->{name}",
+		"install the Debian package $variant->{package}: apt-get install $variant->{package}",
+		$err) if $status != 0;
+	return;
+}
+
+=item environment($build)
+
+The environment variables for the programs of a build, and for making it.
+
+=cut
+
+sub environment
+{
+	my ($self, $b) = @_;
+	return { %{ $self->{config}->environment }, %{ $b->{env} } };
+}
+
+my %toolchain;
 
 sub toolchain
 {
-	return $toolchain ||= join(
+	my ($cc) = @_;
+	return $toolchain{$cc} ||= join(
 		'/',
 		map {
 			(   split /\n/,
 				capture(
 					[ $_, '--version' ],
 					env => { PATH => PgSeries::Config::PATH }))[0]
-		} qw(gcc meson));
+		} $cc,
+		'meson');
 }
 
 sub checkout
@@ -183,27 +285,29 @@ sub configure
 	my ($self, $b) = @_;
 	my $config = $self->{config};
 	my $made = "$b->{dir}/configured";
-	my $want = "@{ $b->{options} } $b->{inst} " . toolchain() . "\n";
+	my $want = "@{ $b->{options} } $b->{inst} " . toolchain($b->{cc}) . "\n";
 	return
 		 if -f $made
 	  && read_file($made) eq $want
-	  && -f "$b->{build}/build.ninja";
+	  && -f "$b->{build}/" . ($b->{make} ? 'config.status' : 'build.ninja');
 	unlink $made;
 	remove_tree($b->{build}, { keep_root => 1 });
-	my $env = $config->environment;
+	my $env = $self->environment($b);
 	$env->{CC} =
-	  find_tool('ccache', PgSeries::Config::PATH) ? 'ccache gcc' : 'gcc';
+	  find_tool('ccache', PgSeries::Config::PATH)
+	  ? "ccache $b->{cc}"
+	  : $b->{cc};
 	unlink "$b->{log}/setup.log";
-	run([
-			'meson', 'setup',
-			@{ $b->{options} }, "--prefix=$b->{inst}",
-			$b->{build}, $b->{src}
-		],
+	my @arguments = (@{ $b->{options} }, "--prefix=$b->{inst}");
+	run($b->{make}
+		? [ "$b->{src}/configure", '--silent', @arguments ]
+		: [ qw(meson setup), @arguments, $b->{build}, $b->{src} ],
 		env => $env,
+		cwd => $b->{build},
 		user => $config->user,
 		log => "$b->{log}/setup.log",
 		disk => $config->work,
-		what => "meson setup of $b->{name}",
+		what => ($b->{make} ? 'configure' : 'meson setup') . " of $b->{name}",
 		remedy =>
 		  "see $b->{log}/setup.log; ./configure --install-deps installs what is missing"
 	);
@@ -213,7 +317,7 @@ sub configure
 
 =item ninja($build, \@targets, $log)
 
-Runs ninja in a build.  The log's end is shown if that fails.
+Runs ninja in a build, or make.  The log's end is shown if that fails.
 
 =cut
 
@@ -221,14 +325,19 @@ sub ninja
 {
 	my ($self, $b, $targets, $log) = @_;
 	my $config = $self->{config};
+	my $install = $targets->[0] && $targets->[0] eq 'install';
 	my $command =
-	  $targets->[0] && $targets->[0] eq 'install'
-	  ? [ 'meson', @$targets, '--no-rebuild', '-C', $b->{build} ]
-	  : [ 'ninja', '-C', $b->{build}, @$targets ];
+	  $b->{make}
+	  ? [
+		'make', '-C', $b->{build}, '--silent', '-j', processors(),
+		$install ? 'install-world-bin' : 'world-bin'
+	  ]
+	  : $install ? [ 'meson', @$targets, '--no-rebuild', '-C', $b->{build} ]
+	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
 	run($command,
-		env => $config->environment,
+		env => $self->environment($b),
 		user => $config->user,
 		log => $file,
 		disk => $config->work,
@@ -341,7 +450,7 @@ sub extension
 				'make', '-C', $dir, "PG_CONFIG=$b->{bin}/pg_config",
 				'PG_CFLAGS=-Werror', $target
 			],
-			env => $config->environment,
+			env => $self->environment($b),
 			user => $config->user,
 			log => $log,
 			code => 1,

@@ -4,6 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Getopt::Long ();
+use IO::Handle   ();
 use JSON::PP     ();
 use POSIX        ();
 use PgSeries::Build;
@@ -12,7 +13,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(fail find_tool info note_interrupts run_cleanups run_status take_lock);
+  qw(fail find_tool info note_interrupts run_cleanups take_lock);
 
 =pod
 
@@ -74,7 +75,7 @@ my %COMMAND = (
 		code => \&lint,
 	},
 	check => {
-		usage => '',
+		usage => '[CONFIGURATION...]',
 		summary =>
 		  'check that the series holds: lint and round trip, or what an option names',
 		options => {
@@ -83,6 +84,8 @@ my %COMMAND = (
 			  'build and test the first K patches, or "each" prefix',
 			'topic=s' =>
 			  'build and test one topic on plain upstream, or "each"',
+			'world' =>
+			  'test the series in all configurations, or those named: assert, autoconf, exec-backend, sanitize, clang, m32, valgrind',
 			'plans' =>
 			  'run the regression suite on base and patched (or the topic) and compare all plans',
 		},
@@ -225,7 +228,15 @@ sub main
 	my ($top, @arguments) = @_;
 	note_interrupts();
 	local $| = 1;
-	my $status = eval { dispatch($top, @arguments) };
+	my $status = eval {
+		my $code = dispatch($top, @arguments);
+		STDOUT->flush && !STDOUT->error
+		  or fail(
+			2,
+			"cannot write standard output: $!",
+			'free some space, then run the same command again');
+		$code;
+	};
 	if (!defined $status)
 	{
 		my $error = $@;
@@ -379,7 +390,7 @@ sub builds
 	return $c->{builds} ||= PgSeries::Build->new($c->config, $c->series);
 }
 
-sub say    ## no critic (ProhibitBuiltinHomonyms)
+sub say
 {
 	my ($c, $data, $text) = @_;
 	if ($c->{json})
@@ -438,7 +449,8 @@ sub status
 	}
 	if (-d "$data{worktree}/.git")
 	{
-		my $dirty = eval { scalar(my @d = $series->dirty) };
+		my $dirty =
+		  $series->in_progress ? undef : scalar(my @d = $series->dirty);
 		$data{uncommitted} = $dirty;
 		$data{unexported} = [ $series->unexported ];
 		$text .= "worktree: $data{worktree}: "
@@ -495,11 +507,10 @@ sub run_lint
 	my %tools = (
 		pgindent => scalar find_bsdindent($c),
 		perltidy => scalar find_tool('perltidy'));
-	$c->series->scratch($c->series->commit_of($c->series->patches));
 	return PgSeries::Lint->new(
 		top => $c->config->top,
 		patches => $c->config->patches,
-		tree => $c->config->work . '/scratch',
+		tree => $c->series->tree,
 		user => $c->config->user,
 		tools => \%tools)->run;
 }
@@ -519,11 +530,24 @@ sub find_bsdindent
 sub check
 {
 	my ($c, @words) = @_;
-	no_words('check', @words);
 	my $o = $c->{option};
 	my $series = $c->series;
+	my @modes = grep { defined $o->{$_} } qw(round_trip prefix world plans);
+	push @modes, 'topic' if defined $o->{topic} && !$o->{plans};
+	usage_error(
+		'check does one thing at a time, not '
+		  . join(' and ', map { s/_/-/r } @modes),
+		'check') if @modes > 1;
+	if ($o->{world})
+	{
+		require PgSeries::World;
+		return PgSeries::World::command($c, @words);
+	}
+	no_words('check', @words);
 	if ($o->{plans})
 	{
+		usage_error('check --plans takes one topic, not "each"', 'check')
+		  if defined $o->{topic} && $o->{topic} eq 'each';
 		require PgSeries::Plans;
 		my @builds =
 		  defined $o->{topic}
@@ -575,6 +599,8 @@ sub check
 sub show_results
 {
 	my ($c, @results) = @_;
+	fail(2, 'no test was run', 'name one: see pgseries test --help')
+	  unless @results;
 	my %count = (ok => 0, fail => 0, skip => 0);
 	my $text = '';
 	for my $r (@results)
@@ -653,12 +679,24 @@ sub server
 		$what eq 'start'
 	  ? $c->builds->ensure($name)
 	  : $c->builds->describe($name);
-	my $port = $c->{option}{port} || ($name eq 'base' ? 15432 : 15433);
+	my $port = $c->{option}{port};
+	fail(2, "--port=$port is not a port", 'choose one from 1 to 65535')
+	  if defined $port && ($port < 1 || $port > 65535);
+	$port ||= ($name eq 'base' ? 15432 : 15433);
 	my $server =
 	  PgSeries::Server->new($c->config, $b, port => $port, tcp => 1);
 
 	if ($what eq 'start')
 	{
+		fail(
+			2,
+			'the data in '
+			  . $server->data
+			  . " are of an earlier build of $name, whose catalogs may differ",
+			"run: src/bin/pgseries server stop $name; remove "
+			  . $server->data
+			  . ', then start again'
+		) if $server->exists && !$server->fits_build;
 		if ($server->running && -f $server->passfile)
 		{
 			return $c->say(
@@ -770,7 +808,9 @@ sub submit
 	my ($c, @words) = @_;
 	no_words('submit', @words);
 	usage_error('submit needs a version', 'submit')
-	  unless $c->{option}{v};
+	  unless defined $c->{option}{v};
+	require PgSeries::Submit;
+	PgSeries::Submit::check_set($c, $c->{option}{v}, $c->{option}{topic});
 	my $lint = run_lint($c);
 	fail(
 		1,
@@ -783,7 +823,6 @@ sub submit
 		'the series does not survive apply and export',
 		'run: pgseries apply && pgseries export',
 		join("\n", @said)) if @said;
-	require PgSeries::Submit;
 	my $dir =
 	  PgSeries::Submit::write_set($c, $c->{option}{v}, $c->{option}{topic});
 	return $c->say({ directory => $dir },

@@ -60,7 +60,6 @@ sub new
 		top => $top,
 		build => $build,
 		tarball => $ENV{PGSERIES_TARBALL} || $conf{tarball},
-		json => 0,
 	}, $class;
 	$self->{user} = find_user() if $> == 0;
 	$self->{workdir} = $ENV{PGSERIES_WORKDIR} || $conf{workdir};
@@ -198,11 +197,14 @@ unprivileged user must not change.
 
 =cut
 
-sub caller    ## no critic (ProhibitBuiltinHomonyms)
+sub caller
 {
 	my ($self) = @_;
-	return $self->user ? { name => 'root', uid => $>, gid => $) + 0 } : undef;
+	return $self->user ? owner() : undef;
 }
+
+# Who runs the tool, in the form that make_dir takes.
+sub owner { return { name => 'root', uid => $>, gid => $) + 0 }; }
 
 =item environment
 

@@ -37,6 +37,9 @@ use constant GIT_ENV => {
 	GIT_CONFIG_GLOBAL => '/dev/null',
 	GIT_ATTR_NOSYSTEM => 1,
 	GIT_TERMINAL_PROMPT => 0,
+
+	# What only reads leaves no lock if it is interrupted.
+	GIT_OPTIONAL_LOCKS => 0,
 	GIT_DIR => undef,
 	GIT_WORK_TREE => undef,
 	GIT_INDEX_FILE => undef,

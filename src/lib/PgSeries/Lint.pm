@@ -7,10 +7,12 @@ use Encode                ();
 use File::Basename        qw(basename dirname);
 use File::Copy            qw(copy);
 use File::Spec::Functions qw(rel2abs);
-use PgSeries::Git         qw(git_status);
+use PgSeries::Config      ();
 use PgSeries::Lint::Patch;
 use PgSeries::Lint::Tree;
-use PgSeries::Util qw(fail find_tool make_dir read_file run_status);
+use PgSeries::Series   ();
+use PgSeries::Upstream ();
+use PgSeries::Util     qw(fail find_tool make_dir read_file run_status);
 
 =pod
 
@@ -39,9 +41,9 @@ reason.
 
 =item series-files
 
-patches/series and the *.patch files agree.  Names are NNNN-words.patch, numbered
-from 0001 in the order of the series; each patch belongs to a topic, which a line
-"# topic: NAME" opens.
+patches/series and the *.patch files agree.  They are named as git format-patch
+names them, numbered from 0001 in the order of the series; each patch belongs to a
+topic, which a line "# topic: NAME" opens.
 
 =item export-form
 
@@ -110,11 +112,6 @@ A new typedef is in src/tools/pgindent/typedefs.list.
 
 C and Perl are laid out as upstream's tools do it, after each patch.  What the
 same file had before the patch is not held against it.
-
-=item neutral-text
-
-Neither a patch nor a file that git tracks here names a host of a package
-registry or says with what it was written.
 
 =back
 
@@ -196,37 +193,6 @@ my %ENTRY = (
 
 my $PERLTIDY_VERSION = '20230309';
 
-# A list of words, in ROT13 because this file is among those checked.
-sub plain
-{
-	my ($text) = @_;
-	$text =~ tr/A-Za-z/N-ZA-Mn-za-m/;
-	return join('|', map { quotemeta } split /\s*,\s*/, $text);
-}
-
-my $MADE_WITH = do
-{
-	my $exact = plain('NV,YYZ,YYZf,TCG');
-	my $words = plain(
-		'ntrag,ntragf,ntragvp,pungobg,PungTCG,Pynhqr,Naguebcvp,
-		BcraNV,Pbqrk,Pbcvybg,ynathntr zbqry,negvsvpvny vagryyvtrapr');
-	my $places = plain('/jbex/znva,/jbex/funerq,/jbex/.yvoenel');
-	qr{\b(?:$exact|(?i:$words))\b|(?:$places)\b};
-};
-my $REGISTRY = do
-{
-	my $hosts = plain(
-		'qro.qrovna.bet,frphevgl.qrovna.bet,
-		fancfubg.qrovna.bet,nepuvir.hohagh.pbz,frphevgl.hohagh.pbz,
-		cbegf.hohagh.pbz,clcv.bet,clgubaubfgrq.bet,ertvfgel.aczwf.bet,
-		ertvfgel.lneaxct.pbz,pengrf.vb,cebkl.tbynat.bet,fhz.tbynat.bet,
-		ercb1.znira.bet,ercb.znira.ncnpur.bet,eholtrzf.bet,pcna.bet,
-		pcna.zrgnpcna.bet,snfgncv.zrgnpcna.bet,ertvfgel-1.qbpxre.vb,tupe.vb,
-		dhnl.vb,pbaqn.nanpbaqn.bet,qy.srqbencebwrpg.bet,
-		qy-pqa.nycvaryvahk.bet,ncg.cbfgterfdy.bet,lhz.cbfgterfdy.bet');
-	qr{(?<![\w-])(?:$hosts)(?![\w-])}i;
-};
-
 # The rules in order; each is called once for the series or for each patch.
 my @RULES = (
 	[ 'series-files', 'series', \&rule_series_files ],
@@ -249,9 +215,7 @@ my @RULES = (
 	[ 'oids', 'series', \&rule_oids ],
 	[ 'typedefs', 'patch', \&rule_typedefs ],
 	[ 'pgindent', 'patch', \&rule_pgindent ],
-	[ 'perltidy', 'patch', \&rule_perltidy ],
-	[ 'neutral-text', 'patch', \&rule_neutral_patch ],
-	[ 'neutral-text', 'series', \&rule_neutral_files ],);
+	[ 'perltidy', 'patch', \&rule_perltidy ],);
 
 # What to do about a finding that has no remedy of its own.
 my $SAME_PATCH = 'add it in the same patch';
@@ -275,8 +239,7 @@ my %REMEDY = (
 	'typedefs' => 'add it, sorted as by LC_ALL=C sort',
 	'pgindent' => 'run src/tools/pgindent/pgindent of upstream on it',
 	'perltidy' =>
-	  "run perltidy $PERLTIDY_VERSION on it with the profile of upstream",
-	'neutral-text' => 'describe what it does instead',);
+	  "run perltidy $PERLTIDY_VERSION on it with the profile of upstream",);
 
 =head1 METHODS
 
@@ -285,8 +248,8 @@ my %REMEDY = (
 =item new(top => DIR, patches => DIR, tree => REPOSITORY, tools => {...}, user => {...})
 
 C<patches> defaults to TOP/patches.  C<tree> is a repository that holds the tree
-which patches/BASE names; without it the rules that need upstream's files are
-skipped.  C<user> is who runs pg_bsd_indent, which the unprivileged user has built,
+which patches/BASE names, whatever is checked out there (only its objects are read);
+without it the rules that need upstream's files are skipped.  C<user> is who runs pg_bsd_indent, which the unprivileged user has built,
 where the tool is run by root.  C<tools> may give the paths of C<pgindent> (the pg_bsd_indent program)
 and C<perltidy>; PATH is searched otherwise.
 
@@ -320,7 +283,7 @@ sub run
 	$self->{findings} = [];
 	$self->{skips} = [];
 	$self->{skipped} = {};
-	my $base = read_base("$self->{dir}/BASE");
+	my $base = PgSeries::Upstream::read_base("$self->{dir}/BASE")->{tree};
 	$self->read_series;
 	$self->{git} =
 	  PgSeries::Lint::Tree->new($self->{tree}, $base, $self->{user})
@@ -392,46 +355,28 @@ sub skip
 	return;
 }
 
-sub read_base
-{
-	my ($file) = @_;
-	my %base = map { /^(\w+)\s*=\s*(.*?)\s*$/ ? ($1 => $2) : () }
-	  split /\n/, read_file($file);
-	for my $key (qw(version url sha256 tree))
-	{
-		fail(2, "$file: there is no line \"$key = ...\"", 'restore the file')
-		  unless defined $base{$key} && $base{$key} ne '';
-	}
-	fail(
-		2,
-		"$file: \"tree\" is not the 40 digits of a git tree",
-		'restore the file') unless $base{tree} =~ /^[0-9a-f]{40}$/;
-	return $base{tree};
-}
-
 # Fills series (the patches that are there), topics ({ name, patches }) and
 # entries ({ name, topic }: what the file lists, right or wrong).
 sub read_series
 {
 	my ($self) = @_;
-	my %seen;
-	my $number = 0;
-	my $topic;
+	my (%seen, $topic);
 	$self->{$_} = [] for qw(series topics entries);
-	for my $text (split /\n/, read_file("$self->{dir}/series"))
+	for
+	  my $entry (PgSeries::Series::entries(read_file("$self->{dir}/series")))
 	{
-		my %at = (file => 'patches/series', line => ++$number);
-		if ($text =~ /^#\s*topic:\s*(.*?)\s*$/)
+		my %at = (file => 'patches/series', line => $entry->{line});
+		my $name = $entry->{file};
+		if (!defined $name)
 		{
-			$topic = { %at, name => $1, patches => [] };
+			$topic = { %at, name => $entry->{topic}, patches => [] };
 			push @{ $self->{topics} }, $topic;
+			next;
 		}
-		next if $text =~ /^\s*(?:#|$)/;
-		$text =~ s/^\s+|\s+$//g;
-		push @{ $self->{entries} }, { %at, name => $text, topic => $topic };
-		next if $seen{$text}++ || !-f "$self->{dir}/$text";
+		push @{ $self->{entries} }, { %at, name => $name, topic => $topic };
+		next if $seen{$name}++ || !-f "$self->{dir}/$name";
 		my $p =
-		  PgSeries::Lint::Patch->new("$self->{dir}/$text", "patches/$text");
+		  PgSeries::Lint::Patch->new("$self->{dir}/$name", "patches/$name");
 		push @{ $self->{series} }, $p;
 		push @{ $topic->{patches} }, $p if $topic;
 	}
@@ -459,7 +404,7 @@ sub rule_series_files
 		$expected++;
 		$self->find($entry, "there is no file patches/$name")
 		  unless -f "$self->{dir}/$name";
-		my ($number) = $name =~ /^(\d{4})-\w+(?:[-.]\w+)*\.patch$/;
+		my ($number) = $name =~ /^(\d{4})-[\w.-]+\.patch$/;
 		$self->find($entry, "\"$name\" is not of the form NNNN-words.patch")
 		  unless defined $number;
 		$self->find($entry,
@@ -956,8 +901,7 @@ sub rule_pgindent
 			env => { PGTYPEDEFS => undef },
 			out => \my $diff,
 			err => \my $err);
-		make_dir($dir, { name => 'root', uid => $>, gid => $) + 0 })
-		  if $self->{user};
+		make_dir($dir, PgSeries::Config::owner()) if $self->{user};
 
 		# 2: there are changes.  Perl may die with this status, too.
 		return ($diff, $err =~ /^Failure in ([^:]+): *(.*)/mg)
@@ -965,12 +909,20 @@ sub rule_pgindent
 		fail(
 			2,
 			"pgindent failed on $p->{file}",
-			'remove WORK/b/*/build/src/tools/pg_bsd_indent and WORK/b/*/stamp, then run: pgseries build',
-			$err);
+			rebuild($self->{pgindent}), $err);
 		return;
 	};
 	$self->check_layout($p, qr{\.[ch]$}, $indent);
 	return;
+}
+
+# What to do about a pg_bsd_indent that fails, which is that of a build or another.
+sub rebuild
+{
+	my ($program) = @_;
+	return $program =~ m{^((?:.*/b)/([^/]+))/(build/src/tools/pg_bsd_indent)/}
+	  ? "remove $1/$3 and $1/stamp, then run: pgseries build $2"
+	  : "install $program again";
 }
 
 sub rule_perltidy
@@ -1092,55 +1044,6 @@ sub changes
 		}
 	}
 	return @changes;
-}
-
-#
-# What no text may say
-#
-
-sub check_neutral
-{
-	my ($self, @rows) = @_;
-	for my $row (@rows)
-	{
-		$self->find($row, "\"$1\" is a host of a package registry")
-		  if $row->{text} =~ /($REGISTRY)/;
-		$self->find($row, "\"$1\" says what the text was made with")
-		  if $row->{text} =~ /($MADE_WITH)/;
-	}
-	return;
-}
-
-sub rule_neutral_patch
-{
-	my ($self, $p) = @_;
-	$self->check_neutral(
-		values %{ $p->{header} },
-		@{ $p->{body} },
-		map { $_->added } @{ $p->{files} });
-	return;
-}
-
-sub rule_neutral_files
-{
-	my ($self) = @_;
-	return $self->skip('files of the project are not read: no git repository')
-	  if git_status(
-		$self->{top}, [qw(-c safe.directory=* ls-files -z)],
-		out => \my $files,
-		err => \my $err);
-	for my $file (grep { !m{^patches/.*\.patch$} } split /\0/, $files)
-	{
-		next unless -f "$self->{top}/$file";
-		my $text = read_file("$self->{top}/$file");
-		next if $text =~ /\0/;
-		my $number = 0;
-		$self->check_neutral(
-			map { { file => $file, line => ++$number, text => $_ } }
-			  split /\n/,
-			$text);
-	}
-	return;
 }
 
 1;

@@ -5,7 +5,7 @@ use warnings FATAL => 'all';
 
 use File::Path qw(remove_tree);
 use PgSeries::Server;
-use PgSeries::Util qw(fail info make_dir read_file run_status write_file);
+use PgSeries::Util qw(fail info make_dir read_file write_file);
 
 =pod
 
@@ -72,11 +72,6 @@ sub compare
 		{
 			info("plans: regression suite on $name, round $round");
 			my $plans = run_suite($c, $name);
-			my $count = keys %$plans;
-			fail(
-				2,
-				"only $count plans were logged on $name",
-				"see WORK/b/$name/data/plans.log") if $count < 1000;
 			for (keys %$plans)
 			{
 				$seen{$name}{$_}{ $plans->{$_} } = 1;
@@ -146,7 +141,11 @@ sub run_suite
 	regression_suite($c, $b, $server, "$b->{log}/plans.log",
 		'--max-connections=1');
 	$server->stop;
-	return parse_log($server->log);
+	my $plans = parse_log($server->log);
+	my $count = keys %$plans;
+	fail(2, "only $count plans were logged on $name", 'see ' . $server->log)
+	  if $count < 1000;
+	return $plans;
 }
 
 =item regression_suite($context, $build, $server, $log, @options)
@@ -173,13 +172,17 @@ sub regression_suite
 	make_dir("$output/testtablespace");
 	make_dir($_, $config->user) for "$output/testtablespace", $output;
 	unlink "$dir/lib";
-	symlink $regress, "$dir/lib"
-	  or fail(2, "cannot make the link $dir/lib: $!", '');
+	symlink $regress,
+	  "$dir/lib"
+	  or fail(
+		2,
+		"cannot make the link $dir/lib: $!",
+		'check who owns it, or remove it, then run again');
 	unlink $log;
 
 	# Some tests fail because their expected output counts on autovacuum or on
 	# an unchanged log; that does not matter here.
-	run_status(
+	$server->client(
 		[
 			"$regress/pg_regress",
 			"--bindir=$b->{bin}",
@@ -191,8 +194,7 @@ sub regression_suite
 			'--schedule=' . "$input/parallel_schedule",
 			@options
 		],
-		env => { %{ $server->environment }, PGDATABASE => undef },
-		user => $config->user,
+		env => { PGDATABASE => undef },
 		log => $log);
 	fail(
 		2,

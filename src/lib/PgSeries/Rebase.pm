@@ -3,7 +3,7 @@ package PgSeries::Rebase;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Git  qw(git git_capture git_status);
+use PgSeries::Git  qw(git_capture git_status);
 use PgSeries::Util qw(fail on_exit);
 
 =pod
@@ -46,8 +46,7 @@ sub rebase
 	# The series as commits, and the other release as one more.
 	my $repository = $series->tree;
 	my @patches = $series->patches;
-	my @old = ($series->base);
-	push @old, $series->commit_of(@patches[ 0 .. $_ ]) for 0 .. $#patches;
+	my @old = $series->commits_of(@patches);
 	my $new =
 	  $series->upstream->import_release($repository, $version, $tarball);
 	my $index = git_capture($repository, qw(rev-parse --absolute-git-dir))
@@ -63,10 +62,7 @@ sub rebase
 
 		# As the file is?
 		unlink $index;
-		git_status(
-			$repository,
-			[ 'read-tree', $new ],
-			env => { GIT_INDEX_FILE => $index });
+		with_index($repository, $index, 'read-tree', $new);
 		my $tree;
 		if (git_status(
 				$repository,
@@ -74,12 +70,7 @@ sub rebase
 				env => { GIT_INDEX_FILE => $index },
 				err => \my $err) == 0)
 		{
-			git_status(
-				$repository,
-				['write-tree'],
-				env => { GIT_INDEX_FILE => $index },
-				out => \$tree);
-			chomp $tree;
+			$tree = with_index($repository, $index, 'write-tree');
 		}
 		else
 		{
@@ -112,9 +103,34 @@ sub rebase
 	}
 	unlink $index;
 	$forget->();
-	git($repository, 'branch', '-f', "series-$version", $new)
-	  if !$conflicts;
+	if (!$conflicts)
+	{
+		my $status = git_status(
+			$repository,
+			[ 'branch', '-f', "series-$version", $new ],
+			err => \my $err);
+		fail(
+			2,
+			"the branch series-$version of $repository cannot be set",
+			'if it is checked out, check out another one there: git checkout series; then run the same command again',
+			$err) if $status != 0;
+	}
 	return @results;
+}
+
+# Runs git on an index of its own; returns what it prints.
+sub with_index
+{
+	my ($repository, $index, @arguments) = @_;
+	my $status = git_status(
+		$repository, \@arguments,
+		env => { GIT_INDEX_FILE => $index },
+		out => \my $out,
+		err => \my $err);
+	fail(2, "git $arguments[0] failed", 'free some disk space', $err)
+	  if $status != 0;
+	chomp $out;
+	return $out;
 }
 
 # A commit of the tree with the author and message of another.

@@ -9,62 +9,24 @@ PgSeries::Report - report, plots and README table from benchmark results
 =head1 SYNOPSIS
 
   use PgSeries::Report;
+  use PgSeries::Report::Results qw(read_result);
 
-  my @results = map { PgSeries::Report::read_result($_) } @json_files;
+  my @results = map { read_result($_, 'benchmarks') } @json_files;
   my @patches = ({ file => '0001-slug.patch', topic => 'indexes',
                    subject => 'Compute index tree height only when needed' });
   print PgSeries::Report::write_report(results => \@results,
-    patches => \@patches, plots => 'benchmarks', output => 'build/report',
-    source => 'build/results');
+    patches => \@patches, plots => 'benchmarks', output => 'build/report');
   $readme = PgSeries::Report::update_readme($readme, \@results, \@patches);
   $letter .= PgSeries::Report::text_table(\@results, \@patches);
-  my $topics = PgSeries::Report::read_topics('benchmarks/topics.json');
-  PgSeries::Report::check_topics($topics, \@results, \@patches);
 
 =head1 DESCRIPTION
 
-Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of
-the summary that a result file carries beside them, only C<ratio> is read: it
-must agree with the raw runs within 1%, so that a file edited by hand or
-written by a faulty benchmark is found.
+L<PgSeries::Report::Results> says what a result is and what its figures say,
+L<PgSeries::Report::Topics> makes the page of the topics, and
+L<PgSeries::Report::Markup> gives Markdown and HTML the same contents.
 
 The same results give the same files, byte for byte: dates come from the
 results, and the SVG files name neither the version of gnuplot nor a path.
-
-=head1 RESULT FILES
-
-One JSON file for each benchmark:
-
-  format    1
-  bench     name: the plots are benchmarks/BENCH/FILE
-  title, topic, scale, date
-  base      version that is the base
-  patched   key of the series that was measured
-  machine   facts, name and value
-  axis      { name, label }: the key of "case" that varies most
-  series    list of figures, see below
-  plots     list of { file, title, measure, x, where, lines }
-  readme    list of { patch, measure, case, text }; patch is a file name without number
-
-A figure names its C<measure>, C<label>, C<unit>, which direction is
-C<better> ("lower" or "higher") and its C<case>, a hash.  The raw runs depend
-on the C<method>:
-
-  instructions   "base" and "patched": lists of counts
-  count          the same, for what else can be counted
-  time           "pairs": list of { base, patched }, and
-                 "aa": list of { first, second }, base against itself
-
-A figure may carry the C<date> of its own run, if others were measured later.
-A figure with C<error> has no runs: the report says so and gives the error.
-
-C<ratio> is patched / base: of the medians for instructions, the median of the
-ratios of the pairs for time.
-
-A plot shows the figures of one C<measure> (or of a list of them) whose case
-agrees with C<where>, against the case's key C<x>; C<lines> names the key (or a
-list of keys) whose values make lines of their own.  An entry of C<readme> gives one figure, the
-only one of its measure whose case agrees with C<case>, to a patch.
 
 =head1 DATA OF A PLOT
 
@@ -84,29 +46,6 @@ a row for each figure, sorted by x, and these columns, separated by tabs:
 Each line is an index block of its own (two empty lines between them).  A
 bound that does not exist, because there are too few runs, is NaN.
 
-=head1 THE PAGE OF THE TOPICS
-
-benchmarks/topics.json says what the page shows of each topic of the series:
-
-  title      heading
-  plot       { bench, file }: one of the plots of that benchmark
-  figures    { NAME => { bench, measure, case } }: each exactly one figure, as
-             in readme
-  sentence   a text, or a list of texts, which semicolons join
-  worst      the same: what gets slower, and by how much
-
-The texts have no digits: C<{NAME:WHAT}> stands for something of a figure, which
-the page takes from the results.  WHAT is
-
-  base, patched   the median; nanoseconds as a time with its unit
-  ratio           patched / base; for time with the 95% interval
-  percent         the same as "31.9% less" or "4.2% more"
-  verdict         see figure()
-  KEY             the value of this key of the figure's case
-
-A text with a figure that was not measured is left out, and the page says so,
-unless the figures must be complete: then it is an error.
-
 =head1 FUNCTIONS
 
 All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
@@ -119,294 +58,29 @@ use strict;
 use warnings FATAL => 'all';
 
 use Cwd            qw(abs_path);
-use File::Basename qw(basename dirname);
-use File::Spec;
+use File::Basename qw(dirname);
 use File::Temp;
-use List::Util qw(max min);
-use PgSeries::Error;
-use PgSeries::Stats qw(median median_interval paired_ratio verdict);
-use PgSeries::Util  qw(fail find_tool info make_dir read_file run_status
-  slurp_json write_file);
+use List::Util               qw(max);
+use PgSeries::Report::Markup qw(bytes html_text markdown page plain
+  plain_inline relative_path);
+use PgSeries::Report::Results qw(builds case_text case_value dates figure
+  interval machine medians mixed ratio ratio_text refuse select_series texts
+  verdict_inline);
+use PgSeries::Report::Topics qw(measured_topics topics_page);
+use PgSeries::Util           qw(find_tool info make_dir read_file run_status
+  write_file);
 use Scalar::Util qw(looks_like_number);
 
-use constant FORMAT => 1;
 use constant {
 	README_BEGIN => '<!-- results:begin -->',
 	README_END => '<!-- results:end -->'
 };
 
-# Instruction counts are exact, but a change that a ratio with three decimals
-# does not show is none.
-use constant VISIBLE => 0.0005;
-
-my %runs_of = (
-	instructions => [qw(base patched)],
-	count => [qw(base patched)],
-	time => [qw(pairs aa)]);
-
-=item read_result($file), check_result($result, $file)
-
-Both return the contents of a result file, with its path as C<file>, after
-they have been checked; C<check_result> takes contents that were read already.
-The functions below check a result that was not.
-
-=cut
-
-sub read_result
-{
-	my ($file) = @_;
-	return check_result(slurp_json($file), $file);
-}
-
-sub check_result
-{
-	my ($result, $file) = @_;
-	my $again = 'run the benchmark again';
-
-	fail(
-		2,
-		"$file is not a benchmark result: no \"format\"",
-		'remove it, or give the path of a result'
-	) unless ref $result eq 'HASH' && defined $result->{format};
-	fail(
-		2,
-		"$file has format $result->{format}, but only "
-		  . FORMAT
-		  . ' can be read',
-		"use the pgseries that wrote it, or $again"
-	) unless $result->{format} eq FORMAT;
-	foreach my $key (qw(bench title topic scale base patched date))
-	{
-		fail(2, "$file: \"$key\" is missing", $again)
-		  unless defined $result->{$key}
-		  && !ref $result->{$key}
-		  && $result->{$key} ne '';
-	}
-	fail(2, "$file: \"bench\" is not a name: $result->{bench}", $again)
-	  unless $result->{bench} =~ /^\w[\w.-]*\z/;
-	foreach my $key (qw(series plots readme))
-	{
-		$result->{$key} = [] if $key ne 'series' && !defined $result->{$key};
-		fail(2, "$file: \"$key\" is not a list of objects", $again)
-		  unless ref $result->{$key} eq 'ARRAY'
-		  && !grep { ref $_ ne 'HASH' } @{ $result->{$key} };
-	}
-	fail(2, "$file: \"machine\" is not an object", $again)
-	  unless ref $result->{machine} eq 'HASH';
-	$result->{file} = $file;
-
-	my $number = 0;
-	foreach my $series (@{ $result->{series} })
-	{
-		my $where = sprintf '%s: series %d (%s)', $file, ++$number,
-		  defined $series->{measure} ? $series->{measure} : '?';
-		my $problem = _series_problem($series);
-		fail(2, "$where: $problem", $again) if defined $problem;
-	}
-	my %keys = (
-		plots => [qw(file title x)],
-		readme => [qw(patch measure text)]);
-	foreach my $list (qw(plots readme))
-	{
-		foreach my $entry (@{ $result->{$list} })
-		{
-			my ($missing) =
-			  grep { !defined $entry->{$_} || ref $entry->{$_} }
-			  @{ $keys{$list} };
-			fail(
-				2,
-				"$file: \"$list\" has an entry without \"$missing\"",
-				"correct the benchmark and $again") if defined $missing;
-		}
-	}
-	foreach my $plot (@{ $result->{plots} })
-	{
-		fail(
-			2,
-			"$file: \"plots\" has an entry without \"measure\"",
-			"correct the benchmark and $again"
-		) unless _texts($plot->{measure});
-		fail(
-			2,
-			"$file: not the name of a plot file: $plot->{file}",
-			"correct the benchmark and $again"
-		) unless $plot->{file} =~ /^\w[\w.-]*\.plot\z/;
-	}
-	return $result;
-}
-
-# A text, or a list of texts, as a list; otherwise the empty list.
-sub _texts
-{
-	my ($value) = @_;
-	my @texts = ref $value eq 'ARRAY' ? @$value : $value;
-	return
-	  if grep { !defined $_ || ref $_ || $_ eq '' } @texts;
-	return @texts;
-}
-
-# Results that came from read_result(), or are checked now.
-sub _checked
-{
-	my ($results, $source) = @_;
-	my @checked;
-
-	foreach my $result (@$results)
-	{
-		my $known = ref $result eq 'HASH';
-		my $name = $known && $result->{bench} ? $result->{bench} : 'result';
-		my $file = defined $source ? "$source/$name.json" : "$name.json";
-		push @checked, $known && defined $result->{file}
-		  ? $result
-		  : check_result($result, $file);
-	}
-	return @checked;
-}
-
-# What is wrong with a series, or undef.
-sub _series_problem
-{
-	my ($series) = @_;
-
-	foreach my $key (qw(measure label unit better method))
-	{
-		return "\"$key\" is missing"
-		  unless defined $series->{$key} && !ref $series->{$key};
-	}
-	return "\"case\" is not an object" unless ref $series->{case} eq 'HASH';
-	return "\"better\" must be \"lower\" or \"higher\""
-	  unless $series->{better} =~ /^(?:lower|higher)$/;
-	return "\"method\" must be \"instructions\", \"count\" or \"time\""
-	  unless exists $runs_of{ $series->{method} };
-	return if defined $series->{error};
-
-	if ($series->{method} ne 'time')
-	{
-		foreach my $key (qw(base patched))
-		{
-			my $runs = $series->{$key};
-			return "\"$key\" must be a list of positive numbers"
-			  unless ref $runs eq 'ARRAY' && @$runs && _positive(@$runs);
-		}
-	}
-	else
-	{
-		$series->{aa} = [] unless defined $series->{aa};
-		foreach my $key (qw(pairs aa))
-		{
-			my @names = $key eq 'aa' ? qw(first second) : qw(base patched);
-			my $pairs = $series->{$key};
-			return "\"$key\" must be a list of pairs of positive numbers,"
-			  . " named $names[0] and $names[1]"
-			  unless ref $pairs eq 'ARRAY' && (@$pairs || $key eq 'aa');
-			foreach my $pair (@$pairs)
-			{
-				return
-					"\"$key\" must be a list of pairs of positive numbers,"
-				  . " named $names[0] and $names[1]"
-				  unless ref $pair eq 'HASH' && _positive(@{$pair}{@names});
-			}
-		}
-	}
-
-	my $ratio = figure($series)->{ratio};
-	return sprintf "\"ratio\" is %s, but the raw runs give %s",
-	  $series->{ratio}, _ratio($ratio)
-	  if defined $series->{ratio}
-	  && !(looks_like_number($series->{ratio})
-		&& abs($series->{ratio} / $ratio - 1) <= 0.01);
-	return;
-}
-
-sub _positive
-{
-	return !grep {
-		!(     defined $_
-			&& !ref $_
-			&& looks_like_number($_)
-			&& $_ > 0
-			&& $_ - $_ == 0)
-	} @_;
-}
-
-=item figure(\%series)
-
-Takes a series of a result.  Returns what the report says of it:
-
-  base, patched    [median, lower bound, upper bound] of the runs, as in the
-                   data of a plot; a bound is undef if there are too few runs
-  ratio, lo, hi    patched / base with its bounds: 95% interval for time, the
-                   farthest apart that any two runs are for instructions
-  aa               result of paired_ratio() for the A/A pairs, or undef
-  n                number of pairs, or smallest number of runs
-  spread           instructions: the largest relative difference between runs
-                   of the same build; 0 if all were equal
-  verdict          see verdict() in PgSeries::Stats.  For instructions: better
-                   or worse if all runs of one build need less than all of the
-                   other, by more than 0.05%; no difference if none differ by
-                   more than that; otherwise inconclusive
-
-For a series with C<error>, only C<error>.
-
-=cut
-
-sub figure
-{
-	my ($series) = @_;
-
-	return { error => $series->{error} } if defined $series->{error};
-
-	if ($series->{method} ne 'time')
-	{
-		my ($base, $patched) =
-		  map { [ median(@$_), min(@$_), max(@$_) ] }
-		  @{$series}{qw(base patched)};
-		my ($lo, $hi) =
-		  ($patched->[1] / $base->[2], $patched->[2] / $base->[1]);
-		my $lower =
-			$hi < 1 - VISIBLE ? 'lower'
-		  : $lo > 1 + VISIBLE ? 'higher'
-		  :                     undef;
-		my $same = $lo >= 1 - VISIBLE && $hi <= 1 + VISIBLE;
-		return {
-			base => $base,
-			patched => $patched,
-			ratio => $patched->[0] / $base->[0],
-			lo => $lo,
-			hi => $hi,
-			n => min(map { scalar @$_ } @{$series}{qw(base patched)}),
-			spread =>
-			  max(map { ($_->[2] - $_->[1]) / $_->[0] } $base, $patched),
-			verdict => defined $lower
-			? ($lower eq $series->{better} ? 'better' : 'worse')
-			: $same ? 'no difference'
-			:         'inconclusive'
-		};
-	}
-
-	my @pairs = @{ $series->{pairs} };
-	my @aa = map { [ @{$_}{qw(first second)} ] } @{ $series->{aa} };
-	my $ab = paired_ratio([ map { [ @{$_}{qw(base patched)} ] } @pairs ]);
-	my $aa = @aa ? paired_ratio(\@aa) : undef;
-	my %side;
-	foreach my $side (qw(base patched))
-	{
-		my @runs = map { $_->{$side} } @pairs;
-		my ($lo, $hi) = median_interval(\@runs);
-		$side{$side} = [ median(@runs), $lo, $hi ];
-	}
-	return {
-		%side,
-		(map { $_ => $ab->{$_} } qw(ratio lo hi n)),
-		aa => $aa,
-		verdict => verdict($ab, $aa, better => $series->{better})
-	};
-}
-
 =item plot_data(\%result, \%plot)
 
 Takes a result and one of its plots.  Returns the text of the data file, or
-the empty string if there are figures for less than two values of x.
+the empty string if there are figures for less than two values of x.  Raises an
+error if two figures share a place in the plot.
 
 =cut
 
@@ -417,22 +91,21 @@ sub plot_data
 	  ref $plot->{lines} ? @{ $plot->{lines} } : $plot->{lines};
 	my (@names, %rows, %x);
 
-	foreach my $series (map { _select($result, $_, $plot->{where}) }
-		_texts($plot->{measure}))
+	foreach my $series (map { select_series($result, $_, $plot->{where}) }
+		texts($plot->{measure}))
 	{
 		my $x = $series->{case}{ $plot->{x} };
-		next unless looks_like_number($x) && !defined $series->{error};
+		next unless looks_like_number($x);
 
-		my $name = join ', ', map { _case_value($_, $series->{case}{$_}) }
+		my $name = join ', ', map { case_value($_, $series->{case}{$_}) }
 		  grep { defined $series->{case}{$_} } @keys;
 		$name = '-' if $name eq '';
 		push @names, $name unless $rows{$name};
 		$x{$x} = 1;
-		fail(
-			2,
+		refuse(
 			"$result->{file}: plot $plot->{file} has two figures for "
 			  . "$plot->{x} $x",
-			'add to "where" or "lines" of the plot in the benchmark'
+			'add to "where" or "lines" of the plot in the benchmark\'s meta.json'
 		) if $rows{$name}{$x};
 
 		my $figure = figure($series);
@@ -453,39 +126,12 @@ sub plot_data
 		} @names);
 }
 
-# The series of a measure whose case agrees with $where.
-sub _select
-{
-	my ($result, $measure, $where) = @_;
-	my %where = %{ $where || {} };
-
-	return grep {
-		my $case = $_->{case};
-		$_->{measure} eq $measure
-		  && !grep { !defined $case->{$_} || $case->{$_} ne $where{$_} }
-		  keys %where
-	} @{ $result->{series} };
-}
-
-# A text value says by itself what it is; a number needs its name.
-sub _case_value
-{
-	my ($key, $value) = @_;
-	return looks_like_number($value) ? "$key $value" : $value;
-}
-
-sub _case
-{
-	my ($case, @keys) = @_;
-	return join(', ', map { "$_ $case->{$_}" } @keys);
-}
-
 # The gnuplot output without what differs between versions of gnuplot or makes
 # two plots in one page clash.
 sub _clean_svg
 {
 	my ($svg, $name, $title) = @_;
-	my $heading = '<title>' . _html($title) . '</title>';
+	my $heading = '<title>' . html_text($title) . '</title>';
 
 	$svg =~ s/^<\?xml[^>]*>\s*//;
 	$svg =~ s/<title>.*?<\/title>\s*<desc>.*?<\/desc>/$heading/s;
@@ -508,19 +154,17 @@ sub _plot
 	my $title = $plot->{title};
 
 	return if $data eq '';
-	fail(
-		2,
+	refuse(
 		"$file, named in $result->{file}, is missing",
-		'restore it, or correct the benchmark and run it again'
-	) unless -f $file;
-	write_file("$dir/data", _bytes($data));
+		'restore it, or correct the benchmark\'s meta.json') unless -f $file;
+	write_file("$dir/data", bytes($data));
 
 	# gnuplot writes '' for a quote in a quoted string
 	my %set = (
 		datafile => "$dir/data",
 		outfile => "$dir/plot.svg",
 		style => "$benchmarks/style.gp",
-		title => _bytes($title));
+		title => bytes($title));
 	s/'/''/g foreach values %set;
 	my $status = run_status(
 		[
@@ -530,62 +174,11 @@ sub _plot
 		env => { LC_ALL => 'C', GNUPLOT_LIB => undef },
 		err => \my $errors);
 	my $svg = -s "$dir/plot.svg" ? read_file("$dir/plot.svg") : '';
-	fail(
-		2,
-		"gnuplot failed on $file (exit status $status)",
-		'correct the plot file', $errors
-	) if $status != 0 || $svg !~ /<\/svg>\s*$/;
+	refuse("gnuplot failed on $file (exit status $status)",
+		'correct the plot file', $errors)
+	  if $status != 0 || $svg !~ /<\/svg>\s*$/;
 	utf8::decode($svg);
 	return _clean_svg($svg, $name, $title);
-}
-
-sub _bytes
-{
-	my ($text) = @_;
-	utf8::encode($text);
-	return $text;
-}
-
-# Numbers for people.
-
-sub _grouped
-{
-	my ($text) = @_;
-	1 while $text =~ s/^(\d+)(\d{3})/$1,$2/;
-	return $text;
-}
-
-# Three significant digits, and all digits before the point.
-sub _number
-{
-	my ($value, $exact) = @_;
-
-	return _grouped(sprintf '%.0f', $value) if $exact && $value >= 100;
-	$value = sprintf('%.2e', $value);
-	my ($exponent) = $value =~ /e([-+]\d+)$/;
-	return _grouped(sprintf '%.*f', max(0, 2 - $exponent), $value);
-}
-
-# At least three decimals below 10, since a ratio is compared with 1.
-sub _ratio
-{
-	my ($value) = @_;
-	return $value < 10 && $value >= 0.1
-	  ? sprintf('%.3f', $value)
-	  : _number($value);
-}
-
-sub _interval
-{
-	my ($lo, $hi) = @_;
-	return 'too few pairs' unless defined $lo;
-	return '[' . _ratio($lo) . ', ' . _ratio($hi) . ']';
-}
-
-sub _memory
-{
-	my ($kb) = @_;
-	return _number($kb / 1024 / 1024) . ' GiB';
 }
 
 =item update_readme($text, \@results, \@patches)
@@ -603,12 +196,10 @@ not exist.
 sub update_readme
 {
 	my ($text, $results, $patches) = @_;
-	my @results = _checked($results);
 	my ($begin, $end) = (README_BEGIN, README_END);
 	my @markers = $text =~ /^(\Q$begin\E|\Q$end\E)[ \t]*$/mg;
 
-	fail(
-		2,
+	refuse(
 		'the README does not have one line "'
 		  . $begin
 		  . '" and, after it, one line "'
@@ -616,18 +207,12 @@ sub update_readme
 		'put both where the table of results belongs'
 	) unless "@markers" eq "$begin $end";
 
-	my $block = _markdown(
-		_patch_table(_patch_figures(\@results, $patches, 1), 'patches'));
+	my $block = bytes(
+		markdown(
+			_patch_table(_patch_figures($results, $patches, 1), 'patches')));
 	$text =~ s/^\Q$begin\E[ \t]*\n.*^\Q$end\E[ \t]*$/$begin\n$block$end/ms;
 	return $text;
 }
-
-# The report is a list of blocks, so that Markdown and HTML say the same:
-#   [h => level, text, id], [p => inline], [ul => inline, ...],
-#   [table => [heading, ...], [cell, ...], ...], [plot => file, title, svg]
-# A heading that starts with ">" is a column of numbers.  An inline or cell is
-# a text or a list of texts and hashes { text, href, class, code }.  A "href" to
-# another page of the report is { md, html }.
 
 # The patches, each with its figures as C<[text, series]>.  A benchmark names a
 # patch without its number, which changes with the series.  Unless $complete,
@@ -644,22 +229,20 @@ sub _patch_figures
 		{
 			my $patch = $entry->{patch};
 			my $case = $entry->{case} || {};
-			my @found = _select($result, $entry->{measure}, $case);
+			my @found = select_series($result, $entry->{measure}, $case);
 
-			fail(
-				2,
+			refuse(
 				"$result->{file} gives a figure to $patch, "
 				  . 'which is not in the series',
-				'correct the name in the benchmark and run it again'
+				'correct the name in the benchmark\'s meta.json'
 			) unless $figures{$patch};
-			fail(
-				2,
+			refuse(
 				sprintf(
 					'%s: "readme" of %s: %d figures are %s (%s)',
 					$result->{file}, $patch,
 					scalar @found, $entry->{measure},
-					_case($case, sort keys %$case)),
-				'name exactly one in the benchmark and run it again'
+					case_text($case, sort keys %$case)),
+				'name exactly one in the benchmark\'s meta.json'
 			) if @found > 1 || ($complete && !@found);
 			push @{ $figures{$patch} }, [ $entry->{text}, $found[0] ];
 		}
@@ -687,11 +270,10 @@ sub _patch_cells
 
 	my $figure = figure($series);
 	my $what = "$text ($series->{unit})";
-	return ($what, '', '', [ _failed($figure) ]) if defined $figure->{error};
 	return (
 		$what,
-		_medians($series, $figure),
-		[ _ratio_text($series, $figure) . ', ', _verdict($figure) ]);
+		medians($series, $figure),
+		[ ratio_text($series, $figure) . ', ', verdict_inline($figure) ]);
 }
 
 sub _patch_table
@@ -746,7 +328,7 @@ patch its subject and, below it, its figures.  Raises the same errors.
 sub text_table
 {
 	my ($results, $patches) = @_;
-	return _plain_table(_patch_figures([ _checked($results) ], $patches, 1));
+	return bytes(_plain_table(_patch_figures($results, $patches, 1)));
 }
 
 sub _plain_table
@@ -762,8 +344,7 @@ sub _plain_table
 		foreach my $figure (@figures)
 		{
 			my ($what, $base, $patched, $ratio) = _patch_cells(@$figure);
-			push @lines,
-			  [ "  $what", $base, $patched, _plain_inline($ratio) ];
+			push @lines, [ "  $what", $base, $patched, plain_inline($ratio) ];
 		}
 	}
 	return '' unless @lines > 1;
@@ -787,150 +368,166 @@ sub _plain_table
 	return $text;
 }
 
-sub _ratio_text
-{
-	my ($series, $figure) = @_;
-	my $text = _ratio($figure->{ratio});
-	return $text if $series->{method} ne 'time';
-	return
-		$text
-	  . (defined $figure->{lo} ? ' ' : ', ')
-	  . _interval(@{$figure}{qw(lo hi)});
-}
-
-sub _medians
-{
-	my ($series, $figure) = @_;
-	my $exact = $series->{method} ne 'time';
-	return map { _number($figure->{$_}[0], $exact) } qw(base patched);
-}
-
-sub _verdict
-{
-	my ($figure) = @_;
-	(my $class = $figure->{verdict}) =~ tr/ /-/;
-	return { text => $figure->{verdict}, class => $class };
-}
-
-sub _failed
-{
-	my ($figure) = @_;
-	return { text => "failed: $figure->{error}", class => 'failed' };
-}
-
 =item write_report(%options)
 
 Writes report.md, index.html (one file, nothing else is needed to read it) and
 BENCH-PLOT.svg for each plot, and the page of the topics, topics.md and
-topics.html.  Returns a summary, as plain text.  Options:
+topics.html.  Returns a summary, as plain text in UTF-8.  Options:
 
-  results   list of results
+  results   list of results from read_result()
   patches   the patches, as for update_readme()
   output    directory to write to, made if it does not exist
   plots     directory of style.gp and of the directories of the plots; the
-            patches, for links, are in ../patches
-  source    directory of the results that were not read by read_result()
+            patches and the documents, for links, are in ../patches and ../doc
   topics    what read_topics() returned; without it there is no page of them
-  complete  true if the figures of that page must be complete
+  complete  true if that page must be complete
 
 Unlike in the README, figures of the report may be missing: a run at another
-scale does not have all of them.  Without gnuplot the report has no plots; it says so, and so
-does a line on standard error.
+scale does not have all of them.  Without gnuplot the report has no plots; it
+says so, and so does a line on standard error.
+
+=back
 
 =cut
 
 sub write_report
 {
 	my (%opt) = @_;
-	my @results = _checked($opt{results}, $opt{source});
+	my $results = $opt{results};
 	my $gnuplot = find_tool('gnuplot');
 	my ($out, $benchmarks) = (make_dir($opt{output}), abs_path($opt{plots}));
+	my $beside = dirname($benchmarks);
 
-	fail(2, 'there are no benchmark results', 'run a benchmark first')
-	  unless @results;
+	_check_all($results);
+	info(   'pgseries: the report has no plots: gnuplot is missing; install '
+		  . 'it (Debian: gnuplot-nox) and make the report again')
+	  unless $gnuplot;
+
+	my @overview = _overview($results);
+	my $patches = _patch_figures($results, $opt{patches}, 0);
+	my @topics =
+	  $opt{topics}
+	  ? measured_topics($opt{topics}, $results, $opt{patches}, $opt{complete})
+	  : ();
+	my $plots = $gnuplot && _plots($gnuplot, $results, $benchmarks, $out);
+	_write_page(
+		"$out/report.md",
+		"$out/index.html",
+		'pgseries benchmark report',
+		[ h => 1, 'Benchmark report' ],
+		@overview,
+		(@topics ? _link_to_topics() : ()),
+		[ h => 2, 'Patches', 'patches' ],
+		_patch_table($patches, relative_path("$beside/patches", $out)),
+		[ h => 2, 'How it was measured', 'method' ],
+		_method(),
+		[ h => 2, 'Machine', 'machine' ],
+		machine($results),
+		[ h => 2, 'Runs', 'runs' ],
+		_runs($results, $out),
+		_about_plots($gnuplot),
+		map { _benchmark($_, $plots) } @$results);
+	my $where = "report: $out/index.html\n";
+
+	if (@topics)
+	{
+		_write_page(
+			"$out/topics.md",
+			"$out/topics.html",
+			'pgseries: the topics, measured',
+			topics_page(
+				topics => \@topics,
+				results => $results,
+				plots => $plots,
+				documents => "$beside/doc",
+				output => $out),
+			_about_plots($gnuplot));
+		$where .= "a plot for each topic: $out/topics.html\n";
+	}
+	return join "\n", grep { $_ ne '' } bytes(plain(@overview)),
+	  bytes(_plain_table($patches)), $where;
+}
+
+# There must be results, and only one of each benchmark.
+sub _check_all
+{
+	my ($results) = @_;
 	my %file_of;
-	foreach my $result (@results)
+
+	refuse('there are no benchmark results', 'run a benchmark first')
+	  unless @$results;
+	foreach my $result (@$results)
 	{
 		my $other = $file_of{ $result->{bench} };
-		fail(
-			2,
+		refuse(
 			"$other and $result->{file} are both results of "
 			  . $result->{bench},
 			'give only one of them') if defined $other;
 		$file_of{ $result->{bench} } = $result->{file};
 	}
-	info(   'pgseries: the report has no plots: gnuplot is missing; install '
-		  . 'it (Debian: gnuplot-nox) and make the report again')
-	  unless $gnuplot;
+	return;
+}
 
-	my @overview = _overview(\@results);
-	my $patches = _patch_figures(\@results, $opt{patches}, 0);
-	my @topics =
-	  $opt{topics}
-	  ? _topics($opt{topics}, \@results, $opt{patches}, $opt{complete})
-	  : ();
-	my $links = _relative(dirname($benchmarks) . '/patches', $out);
-	my @blocks = (
-		[ h => 1, 'Benchmark report' ],
-		@overview,
-		(   @topics
-			? [ p => [ 'A plot for each topic: ', _other_page('topics') ] ]
-			: ()),
-		[ h => 2, 'Patches', 'patches' ],
-		_patch_table($patches, $links),
-		[ h => 2, 'How it was measured', 'method' ],
-		_method(),
-		[ h => 2, 'Machine', 'machine' ],
-		_machine(\@results),
-		[ h => 2, 'Runs', 'runs' ],
-		_runs(\@results, $out));
-	push @blocks, _about_plots($gnuplot);
+# Makes all plots.  Returns their blocks by the plot, the hash that describes it;
+# a plot without data has none.
+sub _plots
+{
+	my ($gnuplot, $results, $benchmarks, $out) = @_;
+	my %block;
 
-	my %plot;
-	foreach my $result (@results)
+	foreach my $result (@$results)
 	{
 		my %used;
-		push @blocks, [ h => 2, $result->{title}, "bench-$result->{bench}" ];
-		foreach my $plot ($gnuplot ? @{ $result->{plots} } : ())
+		foreach my $plot (@{ $result->{plots} })
 		{
 			(my $name = "$result->{bench}-$plot->{file}") =~ s/\.plot$//;
 			$used{$name}++;
 			$name .= "-$used{$name}" if $used{$name} > 1;
 			my $svg = _plot($gnuplot, $result, $plot, $name, $benchmarks);
-			if (defined $svg)
-			{
-				write_file("$out/$name.svg", _bytes($svg));
-				push @blocks, [ plot => "$name.svg", $plot->{title}, $svg ];
-				$plot{ $result->{bench} }{ $plot->{file} } = $blocks[-1];
-			}
-			else
-			{
-				push @blocks,
-				  [ p => "No plot \"$plot->{title}\": it needs figures for "
-					  . "two values of $plot->{x}." ];
-			}
+			next unless defined $svg;
+			write_file("$out/$name.svg", bytes($svg));
+			$block{$plot} = [ plot => "$name.svg", $plot->{title}, $svg ];
 		}
-		push @blocks, _figures($result);
 	}
+	return \%block;
+}
 
-	write_file("$out/report.md", _bytes(_markdown(@blocks)));
-	write_file("$out/index.html",
-		_bytes(_page('pgseries benchmark report', @blocks)));
-	my $where = "report: $out/index.html\n";
-	if (@topics)
-	{
-		my @page = (
-			_topics_page(
-				\@topics, \@results, \%plot, $gnuplot,
-				_relative(dirname($benchmarks) . '/doc', $out)),
-			_about_plots($gnuplot));
-		write_file("$out/topics.md", _bytes(_markdown(@page)));
-		write_file("$out/topics.html",
-			_bytes(_page('pgseries: the topics, measured', @page)));
-		$where .= "a plot for each topic: $out/topics.html\n";
-	}
-	return join "\n", grep { $_ ne '' } _plain(@overview),
-	  _plain_table($patches), $where;
+# The part of the report about one benchmark; $plots is undef without gnuplot.
+sub _benchmark
+{
+	my ($result, $plots) = @_;
+	my @shown = $plots ? @{ $result->{plots} } : ();
+
+	return (
+		[ h => 2, $result->{title}, "bench-$result->{bench}" ],
+		(   map {
+				$plots->{$_}
+				  || [ p => "No plot \"$_->{title}\": it needs figures for "
+					  . "two values of $_->{x}." ]
+			} @shown),
+		_figures($result));
+}
+
+sub _link_to_topics
+{
+	return [
+		p => [
+			'A plot for each topic: ',
+			{
+				text => 'topics',
+				href => { md => 'topics.md', html => 'topics.html' }
+			}
+		]
+	];
+}
+
+sub _write_page
+{
+	my ($md, $html, $title, @blocks) = @_;
+
+	write_file($md, bytes(markdown(@blocks)));
+	write_file($html, bytes(page($title, @blocks)));
+	return;
 }
 
 sub _about_plots
@@ -948,354 +545,12 @@ sub _about_plots
 	];
 }
 
-# Link to the report or to the page of the topics.
-sub _other_page
-{
-	my ($name) = @_;
-	return {
-		text => $name,
-		href => {
-			md => "$name.md",
-			html => $name eq 'report' ? 'index.html' : "$name.html"
-		}
-	};
-}
-
-=item read_topics($file)
-
-Returns the contents of topics.json, checked; benchmarks are directories beside
-the file.
-
-=cut
-
-sub read_topics
-{
-	my ($file) = @_;
-	my $topics = slurp_json($file);
-	my $hash = sub { ref $_[0] eq 'HASH' };
-	my $text = sub { ref $_[0] eq 'ARRAY' ? 0 : scalar _texts($_[0]) };
-	my $bad = sub { fail(2, "$file: $_[0]", 'correct it') };
-
-	$bad->('not an object of topics') unless $hash->($topics) && %$topics;
-	foreach my $name (sort keys %$topics)
-	{
-		my $topic = $topics->{$name};
-		my %used;
-
-		$bad->("\"$name\" is not an object") unless $hash->($topic);
-		$bad->("$name: \"title\" is missing") unless $text->($topic->{title});
-		foreach my $key (qw(plot figures))
-		{
-			$bad->("$name: \"$key\" is not an object")
-			  unless $hash->($topic->{$key});
-		}
-		my %figures = %{ $topic->{figures} };
-		foreach my $figure (sort keys %figures)
-		{
-			$bad->("$name: figure \"$figure\" has no \"case\"")
-			  unless $hash->($figures{$figure})
-			  && $hash->($figures{$figure}{case});
-		}
-		foreach my $part (
-			[ 'plot', $topic->{plot}, qw(bench file) ],
-			map { [ "figure \"$_\"", $figures{$_}, qw(bench measure) ] }
-			sort keys %figures)
-		{
-			my ($what, $object, @keys) = @$part;
-			foreach my $key (@keys)
-			{
-				$bad->("$name: $what has no \"$key\"")
-				  unless $text->($object->{$key});
-			}
-			$bad->("$name: $what: no benchmark \"$object->{bench}\"")
-			  unless $object->{bench} =~ /^\w[\w.-]*\z/
-			  && -d dirname($file) . "/$object->{bench}";
-		}
-		foreach my $key (qw(sentence worst))
-		{
-			$topic->{$key} = [ _texts($topic->{$key}) ];
-			$bad->("$name: \"$key\" is not a text or a list of texts")
-			  unless @{ $topic->{$key} };
-			foreach my $template (@{ $topic->{$key} })
-			{
-				my ($left, @names) = _placeholders($template);
-				my ($stranger) = grep { !$figures{$_} } @names;
-				$bad->("$name: \"$key\" has a brace that is no {NAME:WHAT}")
-				  if $left =~ /[{}]/;
-				$bad->("$name: \"$key\" has a digit: write {NAME:WHAT}")
-				  if $left =~ /\d/;
-				$bad->( "$name: \"$key\" has a figure \"$stranger\" that "
-					  . '"figures" does not have')
-				  if defined $stranger;
-				$used{$_} = 1 foreach @names;
-			}
-		}
-		my ($unused) = grep { !$used{$_} } sort keys %figures;
-		$bad->("$name: no text has the figure \"$unused\"")
-		  if defined $unused;
-	}
-	return { file => $file, topics => $topics };
-}
-
-my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
-
-# The text without its placeholders, and the names of their figures.
-sub _placeholders
-{
-	my ($template) = @_;
-	my @names;
-
-	$template =~ s/$placeholder/push @names, $1; ''/ge;
-	return ($template, @names);
-}
-
-=item check_topics(\%topics, \@results, \@patches)
-
-Raises an error unless topics.json, from read_topics(), has all topics of the
-patches, no other ones, and only figures and plots that the results have.  A
-plot without data is none: it may have been measured later.
-
-=cut
-
-sub check_topics
-{
-	my ($topics, $results, $patches) = @_;
-	_topics($topics, [ _checked($results) ], $patches, 1);
-	return;
-}
-
-# The topics in the order of the series: { name, title, bench, plot, sentence,
-# worst }.  The last two are lists for an inline; plot is undef if there are no
-# results of the benchmark.
-sub _topics
-{
-	my ($topics, $results, $patches, $complete) = @_;
-	my ($file, %topics) = ($topics->{file}, %{ $topics->{topics} });
-	my %result = map { $_->{bench} => $_ } @$results;
-	my (%seen, @topics);
-
-	foreach my $name (map { $_->{topic} } @$patches)
-	{
-		next if $seen{$name}++;
-		fail(2, "$file says nothing of the topic $name", 'add it')
-		  unless $topics{$name};
-		my $topic = $topics{$name};
-		my ($bench, $plot) = @{ $topic->{plot} }{qw(bench file)};
-		my @plots = grep { $_->{file} eq $plot }
-		  $result{$bench} ? @{ $result{$bench}{plots} } : ();
-		fail(
-			2,
-			"$file: $name: $bench has " . @plots . " plots named $plot",
-			'name a plot that its meta.json has once'
-		) if $result{$bench} && @plots != 1;
-		my %series = map {
-			$_ => _topic_series("$file: $name", $_, $topic->{figures}{$_},
-				\%result, $complete)
-		} sort keys %{ $topic->{figures} };
-		push @topics, {
-			name => $name,
-			title => $topic->{title},
-			bench => $bench,
-			plot => $plots[0],
-			map {
-				$_ => [ _topic_text("$file: $name", $topic->{$_}, \%series) ]
-			} qw(sentence worst)
-		};
-	}
-	my ($unknown) = grep { !$seen{$_} } sort keys %topics;
-	fail(2, "$file has a topic $unknown, which is not in the series",
-		'remove it')
-	  if defined $unknown;
-	return @topics;
-}
-
-# The series of a figure, or undef if it was not measured.
-sub _topic_series
-{
-	my ($where, $name, $figure, $results, $complete) = @_;
-	my ($bench, $measure, $case) = @{$figure}{qw(bench measure case)};
-	my @found =
-	  $results->{$bench} ? _select($results->{$bench}, $measure, $case) : ();
-	my $failed = @found == 1 && defined $found[0]{error};
-
-	fail(
-		2,
-		sprintf(
-			'%s: figure "%s": %d figures of %s are %s (%s)',
-			$where, $name, scalar @found,
-			$bench, $measure, _case($case, sort keys %$case)),
-		'name exactly one, or run the benchmark'
-	) if @found > 1 || ($complete && !@found);
-	fail(
-		2,
-		"$where: figure \"$name\" failed: $found[0]{error}",
-		'name another one, or run the benchmark again'
-	) if $failed && $complete;
-	return $failed ? undef : $found[0];
-}
-
-# The templates whose figures were measured, as one sentence for an inline.
-sub _topic_text
-{
-	my ($where, $templates, $series) = @_;
-	my @texts;
-
-	foreach my $template (@$templates)
-	{
-		my (undef, @names) = _placeholders($template);
-		next if grep { !$series->{$_} } @names;
-		my $text = $template;
-		$text =~
-		  s/$placeholder/_topic_value($where, $1, $2, $series->{$1})/ge;
-		push @texts, $text;
-	}
-	my $note = { text => 'not measured yet', class => 'missing' };
-	return ($note) unless @texts;
-	my $sentence = join '; ', @texts;
-	return $sentence . '.' if @texts == @$templates;
-	$note->{text} = 'the rest is not measured yet';
-	return ("$sentence; ", $note, '.');
-}
-
-# What a placeholder stands for.
-sub _topic_value
-{
-	my ($where, $name, $what, $series) = @_;
-	my $figure = figure($series);
-	my $time = $series->{method} eq 'time';
-	my $case = $series->{case}{$what};
-
-	if ($what eq 'base' || $what eq 'patched')
-	{
-		my $median = $figure->{$what}[0];
-		return _duration($median) if $series->{unit} =~ /^ns\b/;
-		return _grouped($median)
-		  if $series->{method} eq 'count' && $median =~ /^\d+\z/;
-		return _number($median, !$time);
-	}
-	return _ratio_text($series, $figure) if $what eq 'ratio';
-	return _percent($figure->{ratio})
-	  . (
-		!$time ? ''
-		: defined $figure->{lo}
-		? ' [' . join(', ', map { _percent($_) } @{$figure}{qw(lo hi)}) . ']'
-		: ', too few pairs') if $what eq 'percent';
-	return $figure->{verdict} if $what eq 'verdict';
-	fail(
-		2,
-		"$where: {$name:$what}: $series->{measure} has no case with \"$what\"",
-		'write base, patched, ratio, percent, verdict or a key of the case'
-	) unless defined $case;
-	return looks_like_number($case) ? _grouped($case) : $case;
-}
-
-sub _percent
-{
-	my ($ratio) = @_;
-	my $change = abs($ratio - 1) * 100;
-	return ($change < 0.0005 ? 0      : _number($change)) . '% '
-	  . ($ratio < 1          ? 'less' : 'more');
-}
-
-sub _duration
-{
-	my ($ns) = @_;
-	foreach my $unit ([ 1e9, 's' ], [ 1e6, 'ms' ], [ 1e3, "\x{b5}s" ])
-	{
-		return _number($ns / $unit->[0]) . " $unit->[1]"
-		  if $ns >= $unit->[0];
-	}
-	return _number($ns) . ' ns';
-}
-
-# The page: for each topic a plot, a sentence and a worst case.
-sub _topics_page
-{
-	my ($topics, $results, $plots, $gnuplot, $doc) = @_;
-	my @blocks = (
-		[ h => 1, 'The topics, measured' ],
-		[
-			p => [
-				_builds($results)
-				  . '  A ratio of times is the median over pairs of runs, '
-				  . 'not the quotient of the two medians beside it.  It '
-				  . 'has its 95% interval in brackets and a verdict: '
-				  . '"inconclusive" if the noise of the machine allows no '
-				  . 'other.  All figures: ',
-				_other_page('report')
-			]
-		],
-		_mixed($results));
-
-	foreach my $topic (@$topics)
-	{
-		my $plot = $topic->{plot};
-		my $block = $plot && $plots->{ $topic->{bench} }{ $plot->{file} };
-		my $title =
-		  $plot
-		  ? "\"$plot->{title}\""
-		  : "of the benchmark $topic->{bench}";
-
-		push @blocks,
-		  [ h => 2, $topic->{title}, "topic-$topic->{name}" ],
-		  [ p => [ map { ref $_ ? $_ : ucfirst } @{ $topic->{sentence} } ] ];
-		if    ($block) { push @blocks, $block; }
-		elsif ($gnuplot)
-		{
-			push @blocks,
-			  [
-				p => [
-					"Plot $title: ",
-					{ text => 'not measured yet', class => 'missing' }
-				]
-			  ];
-		}
-		push @blocks,
-		  [
-			p => [
-				{ text => 'Worst case measured:', class => 'label' },
-				' ',
-				@{ $topic->{worst} },
-				'  More: ',
-				{
-					text => "doc/$topic->{name}.md",
-					href => "$doc/$topic->{name}.md"
-				}
-			]
-		  ];
-	}
-
-	my @dates = sort map { _dates($_) } @$results;
-	s/ .*// foreach @dates;
-	my %scales = map { $_->{scale} => 1 } @$results;
-	return (
-		@blocks,
-		[ h => 2, 'Machine', 'machine' ],
-		_machine($results),
-		[
-				p => 'Scale '
-			  . join(' and ', sort keys %scales)
-			  . ", measured $dates[0]"
-			  . ($dates[0] eq $dates[-1] ? '.' : " to $dates[-1].")
-		]);
-}
-
-# Path from one directory to a file, for links.  Both may be reached through
-# symbolic links.
-sub _relative
-{
-	my ($path, $dir) = @_;
-	my $parent = abs_path(dirname($path));
-	$path = "$parent/" . basename($path) if defined $parent;
-	return File::Spec->abs2rel($path, abs_path($dir));
-}
-
 # How many figures there are of each kind, and those that a reader must not
 # miss.
 sub _overview
 {
 	my ($results) = @_;
-	my (%count, @worse, @failed);
+	my (%count, @worse);
 	my $total = 0;
 
 	foreach my $result (@$results)
@@ -1303,56 +558,28 @@ sub _overview
 		foreach my $series (@{ $result->{series} })
 		{
 			my $figure = figure($series);
-			my @keys = _case_keys($result, $series->{case});
-			my $what = "$result->{bench}, $series->{label} ("
-			  . _case($series->{case}, @keys) . '): ';
-
 			$total++;
-			$count{
-				defined $figure->{error}
-				? 'failed'
-				: $figure->{verdict}
-			}++;
-			push @failed, [ $what, _failed($figure) ]
-			  if defined $figure->{error};
+			$count{ $figure->{verdict} }++;
+			next unless $figure->{verdict} eq 'worse';
+
+			my @keys = _case_keys($result, $series->{case});
 			push @worse,
 			  [
-				$what . _ratio($figure->{ratio}) . ' times base, ',
-				_verdict($figure)
-			  ]
-			  if !defined $figure->{error} && $figure->{verdict} eq 'worse';
+				"$result->{bench}, $series->{label} ("
+				  . case_text($series->{case}, @keys) . '): '
+				  . ratio($figure->{ratio})
+				  . ' times base, ',
+				verdict_inline($figure)
+			  ];
 		}
 	}
 	my $counts = join ', ', map { "$count{$_} $_" }
-	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse',
-	  'failed';
+	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse';
 	my @blocks = (
-		[ p => _builds($results) . "  $total figures: $counts." ],
-		_mixed($results));
-	push @blocks, [ p => 'Worse than base, or failed:' ],
-	  [ ul => @worse, @failed ]
-	  if @worse || @failed;
+		[ p => builds($results) . "  $total figures: $counts." ],
+		mixed($results));
+	push @blocks, [ p => 'Worse than base:' ], [ ul => @worse ] if @worse;
 	return @blocks;
-}
-
-sub _builds
-{
-	my ($results) = @_;
-	my %base = map { $_->{base} => 1 } @$results;
-	return
-		'PostgreSQL '
-	  . join(' and ', sort keys %base)
-	  . ' (base) against the same with the patches.';
-}
-
-sub _mixed
-{
-	my ($results) = @_;
-	my %series = map { $_->{patched} => 1 } @$results;
-	return if keys %series < 2;
-	return [
-		p => 'The results are not all of the same series of patches; see the '
-		  . 'column Series under Runs in the report.' ];
 }
 
 sub _method
@@ -1380,42 +607,6 @@ sub _method
 	];
 }
 
-# Machine facts: one column if all results come from one machine, otherwise
-# one for each benchmark.
-sub _machine
-{
-	my ($results) = @_;
-	my @known = qw(cpu cores memory_kb kernel compiler valgrind);
-	my %known = map { $_ => 1 } @known;
-	my %seen = map { $_ => 1 } map { keys %{ $_->{machine} } } @$results;
-	my @keys =
-	  ((grep { $seen{$_} } @known), (sort grep { !$known{$_} } keys %seen));
-	my (@columns, %texts);
-
-	foreach my $result (@$results)
-	{
-		my @facts = map {
-			my $fact = $result->{machine}{$_};
-			!defined $fact        ? 'not known'
-			  : $_ eq 'memory_kb' ? _memory($fact)
-			  : "$fact"
-		} @keys;
-		push @columns, [ $result->{bench}, @facts ];
-		$texts{ join("\0", @facts) } = 1;
-	}
-	@columns = ([ 'Value', @{ $columns[0] }[ 1 .. @keys ] ])
-	  if keys %texts == 1;
-
-	s/^memory_kb$/memory/ foreach @keys;
-	return [
-		table => [ 'Fact', map { $_->[0] } @columns ],
-		map {
-			my $i = $_;
-			[ $keys[ $i - 1 ], map { $_->[$i] } @columns ]
-		} 1 .. @keys
-	];
-}
-
 sub _runs
 {
 	my ($results, $out) = @_;
@@ -1423,9 +614,9 @@ sub _runs
 		table =>
 		  [ 'Benchmark', 'Topic', 'Scale', 'Date', 'Series', 'Raw runs' ],
 		map {
-			my $raw = _relative($_->{file}, $out);
+			my $raw = relative_path($_->{file}, $out);
 			my $result = $_;
-			my @dates = sort { $a cmp $b } _dates($result);
+			my @dates = sort { $a cmp $b } dates($result);
 			my $date =
 				$dates[0] eq $dates[-1]
 			  ? $dates[0]
@@ -1445,16 +636,6 @@ sub _runs
 			]
 		} @$results
 	];
-}
-
-# When the result and its figures were measured.
-sub _dates
-{
-	my ($result) = @_;
-	my @dates = map { defined $_->{date} ? $_->{date} : $result->{date} }
-	  @{ $result->{series} }, $result;
-	s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/ foreach @dates;
-	return @dates;
 }
 
 # The keys of a case, the one of the axis first.
@@ -1504,7 +685,7 @@ sub _figures
 			  . "$series[0]{better} is better."
 			  . (
 				@shared
-				? '  Case: ' . _case($series[0]{case}, @shared) . '.'
+				? '  Case: ' . case_text($series[0]{case}, @shared) . '.'
 				: '')
 		  ],
 		  [
@@ -1544,15 +725,12 @@ sub _cells
 	my $time = $series->{method} eq 'time';
 	my @exactness;
 
-	return (('') x ($time ? 6 : 5), [ _failed($figure) ])
-	  if defined $figure->{error};
-
 	if ($time)
 	{
 		@exactness = (
-			_interval(@{$figure}{qw(lo hi)}),
+			interval(@{$figure}{qw(lo hi)}),
 			$figure->{aa}
-			? _interval(@{ $figure->{aa} }{qw(lo hi)})
+			? interval(@{ $figure->{aa} }{qw(lo hi)})
 			: 'not measured');
 	}
 	elsif ($figure->{n} == 1)      { @exactness = ('one run'); }
@@ -1563,231 +741,10 @@ sub _cells
 		@exactness = (sprintf 'runs differ by %.2f%%', $percent);
 	}
 	return (
-		_medians($series, $figure),
-		_ratio($figure->{ratio}),
-		@exactness, $figure->{n}, [ _verdict($figure) ]);
+		medians($series, $figure),
+		ratio($figure->{ratio}),
+		@exactness, $figure->{n}, [ verdict_inline($figure) ]);
 }
-
-# Plain text: paragraphs and lists only
-
-sub _plain_inline
-{
-	my ($inline) = @_;
-	return join '',
-	  map { ref $_ ? $_->{text} : $_ } ref $inline ? @$inline : $inline;
-}
-
-sub _plain
-{
-	my $text = '';
-
-	foreach my $block (@_)
-	{
-		my ($type, @inlines) = @$block;
-		my $bullet = $type eq 'ul' ? '- ' : '';
-		$text .= $bullet . _plain_inline($_) . "\n" foreach @inlines;
-	}
-	return $text;
-}
-
-# Markdown
-
-sub _md_text
-{
-	my ($text) = @_;
-	$text =~ s/([\\`*_<>\[\]|~#])/\\$1/g;
-	$text =~ s/&/&amp;/g;
-	$text =~ s/\s*\n\s*/ /g;
-	return $text;
-}
-
-sub _md
-{
-	my ($inline) = @_;
-	return join '', map {
-		!ref $_
-		  ? _md_text($_)
-		  : defined $_->{href} ? '['
-		  . _md_text($_->{text}) . ']('
-		  . _url(ref $_->{href} ? $_->{href}{md} : $_->{href}) . ')'
-		  : $_->{code} ? "`$_->{text}`"
-		  : _md_text($_->{text})
-	} ref $inline ? @$inline : $inline;
-}
-
-sub _url
-{
-	my ($path) = @_;
-	$path = _bytes($path);
-	$path =~ s{([^A-Za-z0-9./_~-])}{sprintf '%%%02X', ord $1}ge;
-	return $path;
-}
-
-sub _markdown
-{
-	my @text;
-
-	foreach my $block (@_)
-	{
-		my ($type, @rest) = @$block;
-		if ($type eq 'h')
-		{
-			push @text, '#' x $rest[0] . ' ' . _md_text($rest[1]) . "\n";
-		}
-		elsif ($type eq 'p') { push @text, _md($rest[0]) . "\n"; }
-		elsif ($type eq 'ul')
-		{
-			push @text, join('', map { '- ' . _md($_) . "\n" } @rest);
-		}
-		elsif ($type eq 'plot')
-		{
-			push @text,
-			  '![' . _md_text($rest[1]) . '](' . _url($rest[0]) . ")\n";
-		}
-		else
-		{
-			my ($head, @rows) = @rest;
-			my @names = map { /^>?(.*)/s } @$head;
-			push @text, join(
-				'',
-				map { '| ' . join(' | ', @$_) . " |\n" }
-				  [ map { _md_text($_) } @names ],
-				[ map { /^>/ ? '--:' : '---' } @$head ],
-				map {
-					[ map { _md($_) } @$_ ]
-				} @rows);
-		}
-	}
-	return join("\n", @text);
-}
-
-# HTML
-
-sub _html
-{
-	my ($text) = @_;
-	my %entity =
-	  ('&' => 'amp', '<' => 'lt', '>' => 'gt', '"' => 'quot', "'" => '#39');
-	$text =~ s/([&<>"'])/&$entity{$1};/g;
-	return $text;
-}
-
-sub _html_inline
-{
-	my ($inline) = @_;
-	return join '', map {
-		my $text = _html(ref $_ ? $_->{text} : $_);
-		!ref $_
-		  ? $text
-		  : defined $_->{href} ? '<a href="'
-		  . _url(ref $_->{href} ? $_->{href}{html} : $_->{href})
-		  . "\">$text</a>"
-		  : $_->{code}  ? "<code>$text</code>"
-		  : $_->{class} ? "<span class=\"$_->{class}\">$text</span>"
-		  : $text
-	} ref $inline ? @$inline : $inline;
-}
-
-sub _html_table
-{
-	my ($head, @rows) = @_;
-	my @class = map { /^>/ ? ' class="n"' : '' } @$head;
-	my $row = sub {
-		my ($tag, @cells) = @_;
-		return
-			'<tr>'
-		  . join('', map { "<$tag$class[$_]>$cells[$_]</$tag>" } 0 .. $#cells)
-		  . "</tr>\n";
-	};
-	return
-		"<div class=\"scroll\"><table>\n<thead>"
-	  . $row->('th', map { /^>?(.*)/s; _html($1) } @$head)
-	  . "</thead>\n<tbody>\n"
-	  . join(
-		'',
-		map {
-			$row->('td', map { _html_inline($_) } @$_)
-		} @rows) . "</tbody></table></div>\n";
-}
-
-my $css = <<'CSS';
-body { font: 16px/1.5 system-ui, sans-serif; color: #222; background: #fff;
-  max-width: 72rem; margin: 0 auto; padding: 1rem 1.5rem 4rem; }
-h1, h2, h3 { line-height: 1.25; margin: 2rem 0 .5rem; }
-h2 { border-bottom: 1px solid #ccc; padding-bottom: .25rem; }
-h3 { font-size: 1.05rem; overflow-wrap: anywhere; }
-a { color: #0058a3; }
-nav a { margin-right: 1rem; white-space: nowrap; }
-figure { margin: 1rem 0; }
-svg { max-width: 100%; height: auto; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; font-size: .875rem; margin: .5rem 0; }
-th, td { text-align: left; vertical-align: top; padding: .25rem .75rem;
-  border-bottom: 1px solid #ddd; }
-th { background: #f3f3f3; }
-.n { text-align: right; font-variant-numeric: tabular-nums;
-  white-space: nowrap; }
-.better { color: #00633f; font-weight: 600; }
-.label { font-weight: 600; }
-.worse, .failed, .missing { color: #a3260c; font-weight: 600; }
-.inconclusive { font-style: italic; }
-CSS
-
-sub _page
-{
-	my ($name, @blocks) = @_;
-	my ($title, $body, $links) = ('', '', '');
-
-	foreach my $block (@blocks)
-	{
-		my ($type, @rest) = @$block;
-		if ($type eq 'h')
-		{
-			my ($level, $text, $id) = ($rest[0], _html($rest[1]), $rest[2]);
-			my $attribute = '';
-			if (defined $id)
-			{
-				$id = _html($id);
-				$attribute = " id=\"$id\"";
-				$links .= "<a href=\"#$id\">$text</a>\n";
-			}
-			my $heading = "<h$level$attribute>$text</h$level>\n";
-			if   ($level == 1) { $title = $heading; }
-			else               { $body .= $heading; }
-		}
-		elsif ($type eq 'p')
-		{
-			$body .= '<p>' . _html_inline($rest[0]) . "</p>\n";
-		}
-		elsif ($type eq 'ul')
-		{
-			$body .=
-				"<ul>\n"
-			  . join('', map { '<li>' . _html_inline($_) . "</li>\n" } @rest)
-			  . "</ul>\n";
-		}
-		elsif ($type eq 'plot') { $body .= "<figure>\n$rest[2]</figure>\n"; }
-		else                    { $body .= _html_table(@rest); }
-	}
-	return <<"HTML";
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>$name</title>
-<style>
-$css</style>
-</head>
-<body>
-$title<nav>
-$links</nav>
-$body</body>
-</html>
-HTML
-}
-
-=back
 
 =head1 TESTS
 

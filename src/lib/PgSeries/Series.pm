@@ -10,8 +10,7 @@ use File::Path     qw(remove_tree);
 use File::Temp     ();
 use PgSeries::Git  qw(git git_capture git_status);
 use PgSeries::Upstream;
-use PgSeries::Util
-  qw(fail info make_dir on_exit progress read_file write_file);
+use PgSeries::Util qw(fail info make_dir progress read_file write_file);
 
 =pod
 
@@ -48,6 +47,8 @@ Reads patches/series.
 
 =cut
 
+my $TOPIC = qr/^[\w-]+\z/;
+
 sub new
 {
 	my ($class, $config) = @_;
@@ -57,41 +58,65 @@ sub new
 		dir => $dir,
 		upstream => PgSeries::Upstream->new($config),
 		patches => [],
-		lines => [],
 	}, $class;
-	my $topic;
 	my %seen;
-	my $number = 0;
-	for my $line (split /\n/, read_file("$dir/series"))
+	for my $entry (entries(read_file("$dir/series")))
 	{
-		$number++;
-		if    ($line =~ /^#\s*topic:\s*([\w-]+)\s*$/) { $topic = $1; }
-		elsif ($line !~ /^\s*(#|$)/)
-		{
-			my ($file) = $line =~ /^\s*(\S+)\s*$/
-			  or fail(
-				2,
-				"$dir/series:$number: bad line \"$line\"",
-				'write one file name a line');
-			fail(
-				2,
-				"$dir/series:$number: no such patch: $file",
-				'correct the name or restore the file'
-			) unless -f "$dir/$file";
-			fail(
-				2,
-				"$dir/series:$number: $file is listed twice",
-				'remove one of the lines') if $seen{$file}++;
-			push @{ $self->{patches} },
-			  {
-				file => $file,
-				path => "$dir/$file",
-				topic => defined $topic ? $topic : 'none',
-				number => scalar @{ $self->{patches} } + 1,
-			  };
-		}
+		my ($file, $topic) = @$entry{qw(file topic)};
+		my $at = "$dir/series:$entry->{line}";
+		fail(
+			2,
+			"$at: \"$topic\" is no name of a topic",
+			'use letters, digits and hyphens'
+		) if defined $topic && $topic !~ $TOPIC;
+		next unless defined $file;
+		fail(2, "$at: bad line \"$file\"", 'write one file name a line')
+		  if $file =~ /\s/;
+		fail(
+			2,
+			"$at: no such patch: $file",
+			'correct the name or restore the file') unless -f "$dir/$file";
+		fail(2, "$at: $file is listed twice", 'remove one of the lines')
+		  if $seen{$file}++;
+		push @{ $self->{patches} },
+		  {
+			file => $file,
+			path => "$dir/$file",
+			topic => defined $topic ? $topic : 'none',
+			number => scalar @{ $self->{patches} } + 1,
+		  };
 	}
 	return $self;
+}
+
+=item entries($text)
+
+A function.  Returns what the text of patches/series says, right or wrong: a list
+of { line, file, topic }, without C<file> where a line opens the topic.
+
+=cut
+
+sub entries
+{
+	my ($text) = @_;
+	my (@entries, $topic);
+	my $number = 0;
+	for my $line (split /\n/, $text)
+	{
+		$number++;
+		my %entry = (line => $number);
+		if ($line =~ /^#\s*topic:\s*(.*?)\s*$/)
+		{
+			$topic = $1;
+		}
+		elsif ($line =~ /^\s*([^#\s].*?)\s*$/)
+		{
+			$entry{file} = $1;
+		}
+		else { next; }
+		push @entries, { %entry, topic => $topic };
+	}
+	return @entries;
 }
 
 =item patches, topics, upstream, tree
@@ -126,10 +151,9 @@ sub tree
 	return $tree;
 }
 
-=item topic($name), prefix($n), find($name)
+=item topic($name), prefix($n)
 
-The patches of a topic; the first $n patches; one patch by its number, its file
-name or a part of it.  Unknown names raise an error.
+The patches of a topic; the first $n patches.  Unknown names raise an error.
 
 =cut
 
@@ -153,22 +177,6 @@ sub prefix
 	return ($self->patches)[ 0 .. $n - 1 ];
 }
 
-sub find
-{
-	my ($self, $name) = @_;
-	my @hits =
-	  $name =~ /^\d+$/
-	  ? grep { $_->{number} == $name } $self->patches
-	  : grep { index($_->{file}, $name) >= 0 } $self->patches;
-	fail(
-		2,
-		@hits
-		? "\"$name\" names several patches"
-		: "there is no patch \"$name\"",
-		'see the list with: pgseries status') if @hits != 1;
-	return $hits[0];
-}
-
 =item subject($path)
 
 The summary line of a patch file, without "[PATCH]".
@@ -178,7 +186,12 @@ The summary line of a patch file, without "[PATCH]".
 sub subject
 {
 	my ($self, $path) = @_;
-	my $text = read_file($path);
+	return subject_of(read_file($path));
+}
+
+sub subject_of
+{
+	my ($text) = @_;
 	my ($subject) = $text =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
 	$subject = '(no subject)' unless defined $subject;
 	$subject =~ s/\n[ \t]+/ /g;
@@ -213,9 +226,17 @@ A short name for these contents on this upstream.
 sub key
 {
 	my ($self, @patches) = @_;
-	my $key = $self->{upstream}{tree};
-	$key = sha256_hex("$key\n" . read_file($_->{path})) for @patches;
-	return substr($key, 0, 12);
+	return ($self->keys_of(@patches))[-1];
+}
+
+# The keys of the first 0, 1, 2, ... patches.
+sub keys_of
+{
+	my ($self, @patches) = @_;
+	my @keys = ($self->{upstream}{tree});
+	push @keys, sha256_hex("$keys[-1]\n" . read_file($_->{path}))
+	  for @patches;
+	return map { substr $_, 0, 12 } @keys;
 }
 
 =item base
@@ -247,8 +268,7 @@ sub commit_of
 	my $tree = $self->tree;
 	my $base = $self->base;
 	return $base unless @patches;
-	my @keys = map { "refs/pgseries/" . $self->key(@patches[ 0 .. $_ ]) }
-	  0 .. $#patches;
+	my (undef, @keys) = map { "refs/pgseries/$_" } $self->keys_of(@patches);
 	my $done = @patches;
 	my $at;
 	while ($done > 0 && !defined $at)
@@ -275,6 +295,25 @@ sub commit_of
 		git($tree, 'update-ref', $keys[$i], $at);
 	}
 	return $at;
+}
+
+=item commits_of(@patches)
+
+Returns the commits of the first 0, 1, 2, ... patches.
+
+=cut
+
+sub commits_of
+{
+	my ($self, @patches) = @_;
+	my $commit = $self->commit_of(@patches);
+	my $base = $self->base;
+	return (
+		$base,
+		split /\n/,
+		git_capture(
+			$self->tree, qw(rev-list --topo-order --reverse),
+			"$base..$commit"));
 }
 
 # A worktree of the tool's own; left over from an interrupted run, it is reset.
@@ -318,8 +357,17 @@ sub apply_one
 		'the disk is full',
 		'free some space, then run the same command again'
 	) if "$out$err" =~ /No space left/;
+	my $can_merge = $self->has_blobs($dir, $patch);
+	my $other_release =
+	  'if it was made for another release, doc/operators.md ("A new minor release") says how to rebase it with the files of that release at hand';
+
 	if ($leave)
 	{
+		fail(
+			3,
+			"$patch->{file} does not apply, and the files that it was made from are not in $dir to merge it",
+			"end it: git am --abort; then correct the patch; $other_release",
+			"$out$err") unless $can_merge;
 		fail(
 			3,
 			"$patch->{file} does not apply: git am has stopped in $dir",
@@ -332,9 +380,27 @@ sub apply_one
 	fail(
 		3,
 		"$patch->{file} does not apply",
-		'run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export',
+		$can_merge
+		? 'run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export'
+		: "correct the patch; $other_release",
 		$detail);
 	return;
+}
+
+# Does the repository have the files that the patch was made from?  Without them
+# git am -3 leaves nothing to edit.
+sub has_blobs
+{
+	my ($self, $dir, $patch) = @_;
+	my @blobs = grep { !/^0+$/ }
+	  read_file($patch->{path}) =~ /^index ([0-9a-f]+)\.\./mg;
+	git_status(
+		$dir,
+		[qw(cat-file --batch-check)],
+		in => join('', map { "$_\n" } @blobs),
+		out => \my $out,
+		err => \my $err);
+	return $out !~ / missing$/m;
 }
 
 # What git apply says, and the text of the first hunk that it rejects.
@@ -363,25 +429,34 @@ sub rejected
 	return join("\n", @shown, @said);
 }
 
+=item in_progress
+
+True if a C<git am>, rebase or merge has stopped half way in the person's worktree.
+
 =item dirty
 
 Returns what C<git status> says of the person's worktree: a list of lines,
-empty if it is clean; and dies if a C<git am> or the like is in progress.
+empty if it is clean.  One in progress is an error.
 
 =cut
+
+sub in_progress
+{
+	my ($self) = @_;
+	my $git = git_capture($self->tree, qw(rev-parse --absolute-git-dir));
+	return
+	  scalar grep { -e "$git/$_" }
+	  qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD);
+}
 
 sub dirty
 {
 	my ($self) = @_;
 	my $tree = $self->tree;
-	my $git = git_capture($tree, qw(rev-parse --absolute-git-dir));
-	for my $state (qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD))
-	{
-		fail(
-			2,
-			"a git am, rebase or merge is in progress in $tree",
-			'end it there with --continue or --abort') if -e "$git/$state";
-	}
+	fail(
+		2,
+		"a git am, rebase or merge is in progress in $tree",
+		'end it there with --continue or --abort') if $self->in_progress;
 	return split /\n/, git_capture($tree, qw(status --porcelain));
 }
 
@@ -505,6 +580,11 @@ nothing is written.  Returns the list of differences, one line each.
 sub export
 {
 	my ($self, %opt) = @_;
+	fail(
+		2,
+		"\"$opt{topic}\" is no name of a topic",
+		'use letters, digits and hyphens'
+	) if defined $opt{topic} && $opt{topic} !~ $TOPIC;
 	my $tree = $self->tree;
 	my @dirty = $self->dirty;
 	fail(
@@ -617,11 +697,7 @@ sub plan
 	for my $i (0 .. $#texts)
 	{
 		my ($slug) = $texts[$i]{name} =~ /^\d+-(.*)$/;
-		my ($subject) =
-		  $texts[$i]{text} =~ /^Subject:[ \t]*((?:.*)(?:\n[ \t].*)*)/m;
-		$subject =~ s/\n[ \t]+/ /g;
-		$subject =~ s/^\[PATCH\]\s*//;
-		$subject[$i] = $subject;
+		my $subject = $subject[$i] = subject_of($texts[$i]{text});
 		($was[$i]) =
 		  grep { $_->{file} =~ /^\d+-\Q$slug\E$/ } $self->patches;
 		$was[$i] ||= $by_subject{$subject};
@@ -759,30 +835,39 @@ sub version
 	if (-d $submitted)
 	{
 		return [
-			map  { { file => basename($_), path => $_ } }
-			grep { !/-0000-/ } sort glob "$submitted/*.patch"
+			map { { file => basename($_), path => $_ } }
+			sort glob "$submitted/*.patch"
 		];
 	}
-	my $series;
+
+	# The checkout may be another user's than the tool's.
+	my $show = sub {
+		my ($file) = @_;
+		my $status = git_status(
+			$top,
+			[ qw(-c safe.directory=* cat-file blob), "$name:patches/$file" ],
+			out => \my $text,
+			err => \my $err);
+		return $status == 0 ? $text : undef;
+	};
+	my $series = $show->('series');
 	fail(
 		2,
 		"there is no version \"$name\" of the series",
 		'name a set that "pgseries submit" made, a tag or commit of this checkout, or "current"'
-	  )
-	  if git_status(
-		$top, [ 'show', "$name:patches/series" ],
-		out => \$series,
-		err => \my $err);
+	) unless defined $series;
 	my $dir = make_dir($self->{config}->build . '/versions');
 	my @patches;
-	for (grep { !/^\s*(#|$)/ } split /\n/, $series)
+	for my $file (grep { defined } map { $_->{file} } entries($series))
 	{
-		s/\s+//g;
-		my $path = "$dir/" . sha256_hex("$name/$_") . '.patch';
-		my $text;
-		git_status($top, [ 'show', "$name:patches/$_" ], out => \$text);
+		my $text = $show->($file);
+		fail(
+			2,
+			"version \"$name\" has no file patches/$file, which its patches/series lists",
+			'name another version') unless defined $text;
+		my $path = "$dir/" . sha256_hex("$name/$file") . '.patch';
 		write_file($path, $text);
-		push @patches, { file => $_, path => $path };
+		push @patches, { file => $file, path => $path };
 	}
 	return \@patches;
 }

@@ -44,6 +44,9 @@ C<tcp> to listen on 127.0.0.1, C<settings> for postgresql.conf.
 
 =cut
 
+# What to do about a file or directory that cannot be changed.
+my $OWNER = 'check who owns it, or remove it, then run again';
+
 sub new
 {
 	my ($class, $config, $build, %opt) = @_;
@@ -55,6 +58,7 @@ sub new
 		data => "$build->{dir}/data/$name",
 		log => "$build->{dir}/data/$name.log",
 		passfile => "$build->{dir}/$name.pgpass",
+		made_by => "$build->{dir}/data/$name.stamp",
 		port => $opt{port} || 5432,
 		tcp => $opt{tcp},
 		settings => $opt{settings} || {},
@@ -71,11 +75,7 @@ the password file for libpq.
 
 sub data { my ($self) = @_; return $self->{data}; }
 
-sub log
-{
-	my ($self) = @_;
-	return $self->{log};
-}    ## no critic (ProhibitBuiltinHomonyms)
+sub log      { my ($self) = @_; return $self->{log}; }
 sub port     { my ($self) = @_; return $self->{port}; }
 sub passfile { my ($self) = @_; return $self->{passfile}; }
 
@@ -98,7 +98,7 @@ sub socket_dir
 		"$dir belongs to another user or is no directory",
 		'remove it, then run again'
 	) unless defined $owner && -d _ && ($owner == $uid || $owner == $>);
-	chmod 0700, $dir or fail(2, "cannot protect $dir: $!", '');
+	chmod 0700, $dir or fail(2, "cannot protect $dir: $!", $OWNER);
 	make_dir($dir, $config->user);
 	return $self->{socket_dir} = $dir;
 }
@@ -108,6 +108,13 @@ sub command
 {
 	my ($self, $program, @arguments) = @_;
 	return [ "$self->{build}{bin}/$program", @arguments ];
+}
+
+# The environment of this build's programs.
+sub program_environment
+{
+	my ($self) = @_;
+	return { %{ $self->{config}->environment }, %{ $self->{build}{env} } };
 }
 
 =item environment
@@ -121,7 +128,7 @@ sub environment
 {
 	my ($self) = @_;
 	return {
-		%{ $self->{config}->environment },
+		%{ $self->program_environment },
 		PGHOST => $self->socket_dir,
 		PGPORT => $self->{port},
 		PGUSER => 'postgres',
@@ -142,19 +149,19 @@ sub create
 	my $config = $self->{config};
 	$self->stop;
 	remove_tree($self->{data});
-	unlink $self->{passfile};
+	unlink $self->{passfile}, $self->{made_by};
 
 	# Only the cluster belongs to the unprivileged user, not the directory that
 	# holds it: so it is no link to something else.
 	make_dir("$self->{build}{dir}/data", $config->caller);
 	make_dir($self->{data}, $config->user);
 	chmod 0700, $self->{data}
-	  or fail(2, "cannot protect $self->{data}: $!", '');
+	  or fail(2, "cannot protect $self->{data}: $!", $OWNER);
 	write_file($self->{log}, '');
 	if ($config->user)
 	{
 		chown $config->user->{uid}, $config->user->{gid}, $self->{log}
-		  or fail(2, "cannot give $self->{log} away: $!", '');
+		  or fail(2, "cannot give $self->{log} away: $!", $OWNER);
 	}
 	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
 	my $log = "$self->{build}{log}/initdb-$self->{name}.log";
@@ -163,20 +170,29 @@ sub create
 			qw(initdb --no-sync --auth=trust --username=postgres
 			  --locale=C --encoding=UTF8 --no-instructions -D), $self->{data}
 		),
-		env => $config->environment,
+		env => $self->program_environment,
 		user => $config->user,
 		log => $log,
 		disk => $config->work,
 		what => 'initdb');
+	write_file($self->{made_by}, read_file($self->{build}{stamp}))
+	  if -f $self->{build}{stamp};
 	$unfinished->();
 	return;
 }
 
 =item exists, running
 
+Is there a cluster, and does its server run?
+
+=item fits_build
+
+Was the cluster made by the build as it is now?  The patches may change the
+catalogs without changing catversion, so one of an earlier build cannot be trusted.
+
 =cut
 
-sub exists    ## no critic (ProhibitBuiltinHomonyms)
+sub exists
 {
 	my ($self) = @_;
 	return -f "$self->{data}/PG_VERSION";
@@ -185,13 +201,27 @@ sub exists    ## no critic (ProhibitBuiltinHomonyms)
 sub running
 {
 	my ($self) = @_;
-	return 0 unless -f "$self->{data}/postmaster.pid";
+	return -f "$self->{data}/postmaster.pid" && $self->pg_ctl('status') == 0;
+}
+
+sub fits_build
+{
+	my ($self) = @_;
+	my ($then, $now) = map { -f $_ ? read_file($_) : undef }
+	  ($self->{made_by}, $self->{build}{stamp});
+	return defined $then && defined $now && $then eq $now;
+}
+
+# Runs pg_ctl on the cluster; returns its exit status.
+sub pg_ctl
+{
+	my ($self, @arguments) = @_;
 	return run_status(
-		$self->command(qw(pg_ctl status -D), $self->{data}),
-		env => $self->{config}->environment,
+		$self->command('pg_ctl', @arguments, '-D', $self->{data}),
+		env => $self->program_environment,
 		user => $self->{config}->user,
 		out => \my $out,
-		err => \my $err) == 0;
+		err => \my $err);
 }
 
 =item configure
@@ -225,10 +255,9 @@ sub protect
 {
 	my ($self) = @_;
 	return if -f $self->{passfile};
-	open(my $random, '<:raw', '/dev/urandom')
-	  or fail(2, "cannot read /dev/urandom: $!", '');
-	read($random, my $bytes, 16) == 16
-	  or fail(2, "cannot read /dev/urandom: $!", '');
+	my ($random, $bytes);
+	open($random, '<:raw', '/dev/urandom') && read($random, $bytes, 16) == 16
+	  or fail(2, "cannot read /dev/urandom: $!", 'mount /dev');
 	my $password = unpack 'H*', $bytes;
 	$self->single_user("alter role postgres password '$password'\n");
 	my $mask = umask 077;
@@ -251,7 +280,6 @@ is given, the server is stopped when the command ends, however it ends.
 sub start
 {
 	my ($self, %opt) = @_;
-	my $config = $self->{config};
 	$self->stop;
 	if ($self->{tcp})
 	{
@@ -270,14 +298,8 @@ sub start
 	my $forget;
 	$forget = on_exit(sub { $self->stop; }) unless $opt{keep};
 	$self->{forget} = $forget;
-	my $status = run_status(
-		$self->command(
-			qw(pg_ctl start --silent --wait --timeout=120 -D),
-			$self->{data}, '-l', $self->{log}),
-		env => $config->environment,
-		user => $config->user,
-		out => \my $out,
-		err => \my $err);
+	my $status =
+	  $self->pg_ctl(qw(start --silent --wait --timeout=120 -l), $self->{log});
 	if ($status != 0)
 	{
 		my @log = -f $self->{log} ? split(/\n/, read_file($self->{log})) : ();
@@ -297,14 +319,8 @@ sub stop
 	my $file = "$self->{data}/postmaster.pid";
 	if (-f $file)
 	{
-		my $status = run_status(
-			$self->command(
-				qw(pg_ctl stop --silent --mode=fast --timeout=120 -D),
-				$self->{data}),
-			env => $self->{config}->environment,
-			user => $self->{config}->user,
-			out => \my $out,
-			err => \my $err);
+		my $status =
+		  $self->pg_ctl(qw(stop --silent --mode=fast --timeout=120));
 
 		# A stale file of a server that is gone, or one that does not stop.
 		if ($status != 0)
@@ -323,11 +339,48 @@ sub stop
 	return;
 }
 
+=item empty_log
+
+Empties the log.  A running server appends to it.
+
+=cut
+
+sub empty_log
+{
+	my ($self) = @_;
+	truncate($self->{log}, 0)
+	  or fail(2, "cannot empty $self->{log}: $!", $OWNER);
+	return;
+}
+
+=item client(\@command, %options)
+
+Runs a program of the build, or the one whose path is given, as a client of the
+server and returns its exit status.  Options as for PgSeries::Util::run_status;
+C<env> comes on top of C<environment>.
+
+=cut
+
+sub client
+{
+	my ($self, $command, %opt) = @_;
+	$command = $self->client_command($command, \%opt);
+	return run_status($command, %opt);
+}
+
+# The command; fills in the options.
+sub client_command
+{
+	my ($self, $command, $opt) = @_;
+	$opt->{env} = { %{ $self->environment }, %{ $opt->{env} || {} } };
+	$opt->{user} = $self->{config}->user;
+	return $command->[0] =~ m{/} ? $command : $self->command(@$command);
+}
+
 =item sql($text, %options)
 
 Runs SQL through psql and returns what it prints, unaligned and without
-headers.  Options: C<database>; C<variables>, a hash for psql's C<-v>; C<setup>,
-SQL that runs first in the same session.
+headers.  Options: C<database>; C<variables>, a hash for psql's C<-v>.
 
 =cut
 
@@ -335,20 +388,22 @@ sub sql
 {
 	my ($self, $text, %opt) = @_;
 	my %variables = %{ $opt{variables} || {} };
-	my $out;
-	run($self->command(
+	my %run = (
+		in => $text,
+		out => \my $out,
+		code => 1,
+		what => "SQL on build $self->{build}{name}",
+		remedy => "see $self->{log}");
+	my $command = $self->client_command(
+		[
 			qw(psql --no-psqlrc --quiet --no-align --tuples-only
 			  --set=ON_ERROR_STOP=1),
 			(map { "--set=$_=$variables{$_}" } sort keys %variables),
 			'-d',
-			$opt{database} || 'postgres'),
-		env => $self->environment,
-		user => $self->{config}->user,
-		in => $text,
-		out => \$out,
-		code => 1,
-		what => "SQL on build $self->{build}{name}",
-		remedy => "see $self->{log}");
+			$opt{database} || 'postgres'
+		],
+		\%run);
+	run($command, %run);
 	chomp $out;
 	return $out;
 }
@@ -376,7 +431,7 @@ sub single_user
 			$self->{data}, '-c',
 			'exit_on_error=on', $opt{database} || 'postgres'
 		],
-		env => $config->environment,
+		env => $self->program_environment,
 		user => $config->user,
 		cwd => $self->{data},
 		in => $sql,

@@ -38,14 +38,17 @@ use warnings FATAL => 'all';
 
 use Carp         qw(croak);
 use Exporter     qw(import);
-use List::Util   qw(max min sum);
+use List::Util   qw(max);
 use Scalar::Util qw(looks_like_number);
 
-our @EXPORT_OK = qw(median quantile median_interval bootstrap_interval
-  random_integers signed_rank paired_ratio shuffle verdict);
+our @EXPORT_OK =
+  qw(median median_interval random_integers paired_ratio shuffle verdict);
 
 # Differences smaller than this are of no practical interest; see verdict().
 use constant EQUIVALENCE => 0.02;
+
+# How probable it is, at least, that an interval covers the true median.
+use constant CONFIDENCE => 0.95;
 
 # The list, checked: at least one value, and numbers only.
 sub _numbers
@@ -61,16 +64,6 @@ sub _numbers
 	return @x;
 }
 
-sub _confidence
-{
-	my ($who, $conf) = @_;
-
-	$conf = 0.95 unless defined $conf;
-	croak "$who: confidence must lie between 0 and 1: $conf"
-	  unless looks_like_number($conf) && $conf > 0 && $conf < 1;
-	return $conf;
-}
-
 =item median(@x)
 
 Takes numbers.  Returns the middle one, or the mean of the two middle ones.
@@ -84,38 +77,12 @@ sub median
 	return ($x[ $#x / 2 ] + $x[ @x / 2 ]) / 2;
 }
 
-=item quantile(\@x, $p)
+=item median_interval(\@x)
 
-Takes numbers and a share from 0 to 1; another share raises "quantile: share
-must lie between 0 and 1".  Returns the value below which that share of the
-numbers lies, by linear interpolation between order statistics: type 7 of
-Hyndman and Fan, "Sample quantiles in statistical packages", The American
-Statistician 50 (1996), which is also what R and numpy use by default.
-
-=cut
-
-sub quantile
-{
-	my ($values, $p) = @_;
-	my @x = sort { $a <=> $b } _numbers('quantile', @$values);
-
-	croak 'quantile: share must lie between 0 and 1'
-	  unless looks_like_number($p) && $p >= 0 && $p <= 1;
-
-	my $position = $p * $#x;
-	my $below = int($position);
-	my $above = min($below + 1, $#x);
-	return $x[$below] + ($position - $below) * ($x[$above] - $x[$below]);
-}
-
-=item median_interval(\@x, $conf)
-
-Takes numbers and a confidence, 0.95 unless given; one outside 0 to 1 raises
-"median_interval: confidence must lie between 0 and 1".  Returns C<($lo, $hi,
-$actual)>: the true median lies between the k-th smallest and the k-th largest
-number with probability C<$actual>, the smallest possible one that is not
-below C<$conf>.  Returns the empty list if even the smallest and the largest
-number do not reach C<$conf>; for 0.95 that is so for fewer than 6 numbers.
+Takes numbers.  Returns C<($lo, $hi, $actual)>: the true median lies between the
+k-th smallest and the k-th largest number with probability C<$actual>, the
+smallest possible one that is not below 0.95.  Returns the empty list for fewer
+than 6 numbers: even the smallest and the largest do not reach 0.95 then.
 
 The number of values below the true median is binomial (n, 1/2), whatever the
 distribution of the values; see Conover, Practical Nonparametric Statistics,
@@ -125,22 +92,19 @@ section 3.2.
 
 sub median_interval
 {
-	my ($values, $conf) = @_;
+	my ($values) = @_;
 	my @x = sort { $a <=> $b } _numbers('median_interval', @$values);
 	my $n = @x;
 
-	$conf = _confidence('median_interval', $conf);
-
-	# Widen the tails while both together stay within 1 - conf.  The
-	# probability of i values is kept as a logarithm, because 2 ** -n is not
-	# representable for large n.  The tiny allowance is for rounding, where
-	# conf is just what some k gives.
+	# Widen the tails while both together stay within what the confidence
+	# leaves.  The probability of i values is kept as a logarithm, because
+	# 2 ** -n is not representable for large n.
 	my $log_term = -$n * log(2);
 	my ($k, $tail) = (0, 0);
 	while ($k < $n / 2)
 	{
 		my $wider = $tail + exp($log_term);
-		last if 2 * $wider > 1 - $conf + 1e-12;
+		last if 2 * $wider > 1 - CONFIDENCE;
 		$tail = $wider;
 		$log_term += log(($n - $k) / ($k + 1));
 		$k++;
@@ -180,132 +144,16 @@ sub random_integers
 	return sub { return int($next->() / 4294967296 * $_[0]) };
 }
 
-=item bootstrap_interval(\@x, \&stat, $conf, $resamples, $seed)
-
-Takes values of any kind, a function that makes one number of such a list,
-and optionally the confidence (0.95), the number of resamples (2000) and the
-seed (1).  Returns C<($lo, $hi)>: the percentile interval of Efron and
-Tibshirani, An Introduction to the Bootstrap, chapter 13.  Use it for what has
-no exact interval, such as a quotient of medians.
-
-Raises "bootstrap_interval: no values", "... resamples must be a positive
-integer", "... seed must be an integer from 0 to 4294967295" and the
-exceptions of the function.
-
-=cut
-
-sub bootstrap_interval
-{
-	my ($values, $stat, $conf, $resamples, $seed) = @_;
-	my @x = @$values;
-
-	$conf = _confidence('bootstrap_interval', $conf);
-	$resamples = 2000 unless defined $resamples;
-	croak 'bootstrap_interval: no values' unless @x;
-	croak 'bootstrap_interval: resamples must be a positive integer'
-	  unless $resamples =~ /^[1-9]\d*$/;
-
-	my $random =
-	  random_integers('bootstrap_interval', defined $seed ? $seed : 1);
-	my @stats;
-	foreach (1 .. $resamples)
-	{
-		push @stats, $stat->(map { $x[ $random->(scalar @x) ] } @x);
-	}
-	return map { quantile(\@stats, $_) } (1 - $conf) / 2, (1 + $conf) / 2;
-}
-
-# Probability that a standard normal variable is farther from 0 than z >= 0.
-# Near 0 the series 26.2.11, farther out the continued fraction 26.2.14 of
-# Abramowitz and Stegun, Handbook of Mathematical Functions.
-sub _two_sided_normal
-{
-	my ($z) = @_;
-	my $density = exp(-$z * $z / 2) / sqrt(2 * atan2(0, -1));
-
-	if ($z < 3)
-	{
-		my ($term, $sum) = ($z, $z);
-		for (my $i = 3; $term > $sum * 1e-17; $i += 2)
-		{
-			$term *= $z * $z / $i;
-			$sum  += $term;
-		}
-		return 1 - 2 * $density * $sum;
-	}
-
-	my $fraction = $z;
-	$fraction = $z + $_ / $fraction foreach reverse 1 .. 100;
-	return 2 * $density / $fraction;
-}
-
-=item signed_rank(\@differences)
-
-Takes numbers.  Returns the two-sided probability that differences as
-one-sided as these, or more so, come up when positive and negative ones are
-equally likely: Wilcoxon, "Individual comparisons by ranking methods",
-Biometrics Bulletin 1 (1945).  Zeros are dropped, as in that paper; if nothing
-else is left, the result is 1.
-
-With at most 25 differences, no two of the same size, the probability is
-exact.  Otherwise it is the normal approximation, its variance reduced for
-ties, with the continuity correction.
-
-=cut
-
-sub signed_rank
-{
-	my ($differences) = @_;
-	my @d = sort { abs($a) <=> abs($b) }
-	  grep { $_ != 0 } _numbers('signed_rank', @$differences);
-	my $n = @d;
-	my ($positive, $ties) = (0, 0);
-
-	return 1 if $n == 0;
-
-	# Sum of the ranks of the positive differences; those of the same size
-	# share the mean of their ranks.
-	for (my ($first, $next) = (0, 0); $first < $n; $first = $next)
-	{
-		$next++ while $next < $n && abs($d[$next]) == abs($d[$first]);
-		my $count = $next - $first;
-		my $rank = ($first + 1 + $next) / 2;
-		$positive += $rank * grep { $_ > 0 } @d[ $first .. $next - 1 ];
-		$ties     += $count**3 - $count;
-	}
-
-	my $mean = $n * ($n + 1) / 4;
-
-	if ($n <= 25 && $ties == 0)
-	{
-		# $ways[s]: number of subsets of the ranks seen so far with sum s
-		my @ways = (1);
-		foreach my $rank (1 .. $n)
-		{
-			my @with = ((0) x $rank, @ways);
-			$with[$_] += $ways[$_] foreach 0 .. $#ways;
-			@ways = @with;
-		}
-		my $smaller = min($positive, 2 * $mean - $positive);
-		return min(1, 2 * sum(@ways[ 0 .. $smaller ]) / 2**$n);
-	}
-
-	my $variance = $n * ($n + 1) * (2 * $n + 1) / 24 - $ties / 48;
-	return _two_sided_normal(
-		max(0, abs($positive - $mean) - 0.5) / sqrt($variance));
-}
-
-=item paired_ratio(\@pairs, $conf)
+=item paired_ratio(\@pairs)
 
 Takes pairs C<[base, patched]> of positive numbers (for an A/A run, C<[first,
-second]>) and a confidence, 0.95 unless given.  Another pair raises
-"paired_ratio: a pair needs two positive numbers".  Returns a hash:
+second]>).  Another pair raises "paired_ratio: a pair needs two positive
+numbers".  Returns a hash:
 
   ratio     median of patched / base over the pairs
   lo, hi    median_interval() of these ratios
   conf      confidence that the interval really has
   n         number of pairs
-  p         signed_rank() of the logarithms of the ratios
 
 lo, hi and conf are undef if there are too few pairs.  Both runs of a pair
 follow each other closely, so that a slow drift of the machine cancels out.
@@ -314,7 +162,7 @@ follow each other closely, so that a slow drift of the machine cancels out.
 
 sub paired_ratio
 {
-	my ($pairs, $conf) = @_;
+	my ($pairs) = @_;
 	my @ratios;
 
 	foreach my $pair (@$pairs)
@@ -324,14 +172,13 @@ sub paired_ratio
 		  unless @$pair == 2 && $base > 0 && $patched > 0;
 		push @ratios, $patched / $base;
 	}
-	my ($lo, $hi, $actual) = median_interval(\@ratios, $conf);
+	my ($lo, $hi, $actual) = median_interval(\@ratios);
 	return {
 		ratio => median(@ratios),
 		lo => $lo,
 		hi => $hi,
 		conf => $actual,
-		n => scalar @ratios,
-		p => signed_rank([ map { log } @ratios ])
+		n => scalar @ratios
 	};
 }
 

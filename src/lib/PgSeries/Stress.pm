@@ -9,7 +9,7 @@ use PgSeries::Server;
 use PgSeries::Stress::Crash ();
 use PgSeries::Stress::Generator;
 use PgSeries::Util
-  qw(capture fail find_tool in_parallel info make_dir progress read_file run_status tail_file write_file);
+  qw(fail find_tool in_parallel info make_dir processors progress read_file run_status tail_file write_file);
 
 =pod
 
@@ -187,8 +187,7 @@ sub sqlsmith
 		'install the Debian package sqlsmith: apt-get install sqlsmith'
 	) unless defined $program;
 	my $server = sqlsmith_server($c, %opt);
-	my $processes =
-	  capture(['nproc'], env => { PATH => PgSeries::Config::PATH });
+	my $processes = processors();
 	my (%errors, %internal, @crash);
 	my ($done, $slice) = (0, 0);
 
@@ -223,8 +222,7 @@ sub sqlsmith
 		$done += $left;
 		$slice++;
 
-		# The server appends to it.
-		truncate($server->log, 0) unless @crash;
+		$server->empty_log unless @crash;
 	}
 	$server->stop;
 	my @internal = map { $internal{$_} } sort keys %internal;
@@ -289,8 +287,7 @@ BEGIN
 	END LOOP;
 END $$;
 EOT
-	truncate($server->log, 0)
-	  or fail(2, "cannot empty $server->{log}: $!", '');
+	$server->empty_log;
 	return $server;
 }
 
@@ -335,11 +332,8 @@ sub seen_on_base
 	for my $error (grep { defined $_->{statement} } @$internal)
 	{
 		my $said = '';
-		run_status(
-			$server->command(
-				qw(psql --no-psqlrc --quiet -U sqlsmith -d regression)),
-			env => $server->environment,
-			user => $c->config->user,
+		$server->client(
+			[qw(psql --no-psqlrc --quiet -U sqlsmith -d regression)],
 			in => "BEGIN;\n$error->{statement};\nROLLBACK;\n",
 			out => \my $out,
 			err => \$said);
@@ -537,15 +531,12 @@ sub run_script
 {
 	my ($server, $script, $log) = @_;
 	unlink $log;
-	run_status(
-		$server->command(
+	$server->client(
+		[
 			qw(psql --no-psqlrc --no-align --tuples-only
-			  --pset=null=<null> --set=VERBOSITY=sqlstate)),
-		env => {
-			%{ $server->environment },
-			PGOPTIONS => '-c search_path=st,public'
-		},
-		user => $server->{config}->user,
+			  --pset=null=<null> --set=VERBOSITY=sqlstate)
+		],
+		env => { PGOPTIONS => '-c search_path=st,public' },
 		in => $script,
 		log => $log);
 	return;

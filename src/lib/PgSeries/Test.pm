@@ -4,10 +4,11 @@ use strict;
 use warnings FATAL => 'all';
 
 use File::Glob qw(:bsd_glob);
+use File::Path qw(remove_tree);
 use JSON::PP   ();
 use PgSeries::Server;
 use PgSeries::Util
-  qw(fail info make_dir on_exit read_file run run_status tail_file);
+  qw(fail info make_dir processors read_file run_status tail_file write_file);
 
 =pod
 
@@ -17,8 +18,11 @@ PgSeries::Test - upstream's tests, and those that the patches bring, on a build
 
 =head1 DESCRIPTION
 
-All functions return a list of results { name, result, detail, rerun }, where
-C<result> is C<ok>, C<skip> or C<fail>.
+All functions that run tests return a list of results { name, result, detail, rerun
+}, where C<result> is C<ok>, C<skip> or C<fail>.
+
+On the build "valgrind", the server processes that meson's tests start run under
+valgrind (Julian Seward and others), with upstream's list of what is no error.
 
 =over
 
@@ -52,14 +56,15 @@ sub suites
 			if    (m{^src/test/regress/})          { $suite{regress} = 1; }
 			elsif (m{^src/test/isolation/})        { $suite{isolation} = 1; }
 			elsif (m{^src/test/modules/([^/]+)/.}) { $suite{$1} = 1; }
-			elsif (m{^src/test/([^/]+)/t/(\S+)\.pl$}) { $test{"$1/$2"} = 1; }
+			elsif (
+				m{^(?:src/(?:test|bin|interfaces|pl)|contrib)/([^/]+)/t/(\S+)\.pl$}
+			  )
+			{
+				$test{"$1/$2"} = 1;
+			}
 			elsif (m{^contrib/([^/]+)/(?:sql|expected|specs)/})
 			{
 				$suite{$1} = 1;
-			}
-			elsif (m{^(?:contrib|src/bin)/([^/]+)/t/(\S+)\.pl$})
-			{
-				$test{"$1/$2"} = 1;
 			}
 		}
 	}
@@ -77,27 +82,198 @@ sub run_suites
 {
 	my ($self, $name, $suites, $tests) = @_;
 	my $b = $self->{build}->ensure($name);
+	return $self->with_setup($b,
+		sub { return $self->meson_suites($b, $suites, $tests); });
+}
+
+# Runs the code that runs tests, between what must be before and after it.
+sub with_setup
+{
+	my ($self, $b, $code) = @_;
 	my @results = $self->meson_test($b, 'setup', [qw(--suite setup)]);
 	return @results if grep { $_->{result} eq 'fail' } @results;
-	@results = ();
+	my $logs = $b->{name} eq 'valgrind' ? $self->under_valgrind($b) : undef;
+	@results = $code->();
+	push @results, valgrind_result($logs) if defined $logs;
+	return @results;
+}
+
+sub meson_suites
+{
+	my ($self, $b, $suites, $tests) = @_;
+	my @results;
+	if (@$suites)
+	{
+		push @results,
+		  $self->meson_test(
+			$b,
+			join('-', @$suites),
+			[ map { ('--suite', $_) } @$suites ]);
+
+		# meson says nothing of a suite that there isn't if another is named.
+		my %ran = map { (split m{/}, $_->{name})[0] => 1 } @results;
+		my ($none) = grep { !$ran{$_} } @$suites;
+		fail(
+			2,
+			"build $b->{name} has no suite \"$none\"",
+			"see: meson test -C $b->{build} --list") if defined $none;
+	}
 	push @results,
-	  $self->meson_test(
+	  $self->meson_test($b, 'single', [ map { "postgresql:$_" } @$tests ])
+	  if @$tests;
+	return @results;
+}
+
+# Puts a script in the place of the server program that tests run.  Setting up the tests
+# puts the program back.  Returns the directory of valgrind's logs.
+sub under_valgrind
+{
+	my ($self, $b) = @_;
+	my $program = "$b->{build}/tmp_install$b->{inst}/bin/postgres";
+	my $dir = "$b->{log}/valgrind";
+	remove_tree($dir);
+	make_dir($dir, $self->{config}->user);
+	rename $program, "$program.bin"
+	  or fail(2, "cannot rename $program: $!", 'check its permissions');
+	write_file($program, <<"EOT");
+#!/bin/sh
+exec valgrind --quiet --leak-check=no --trace-children=yes \\
+	--error-markers=VALGRINDERROR-BEGIN,VALGRINDERROR-END \\
+	--suppressions=$b->{src}/src/tools/valgrind.supp \\
+	--log-file=$dir/%p.log "\$0.bin" "\$@"
+EOT
+	chmod 0755, $program
+	  or fail(2, "cannot make $program executable: $!", 'check who owns it');
+	return $dir;
+}
+
+# One result: whether valgrind has found any error.
+sub valgrind_result
+{
+	my ($dir) = @_;
+	my @logs = glob("$dir/*.log");
+	fail(
+		2,
+		"no server ran under valgrind: $dir is empty",
+		'look for what the tests have run in their logs') unless @logs;
+	my @bad = grep { read_file($_) =~ /VALGRINDERROR-BEGIN/ }
+	  grep { -s } @logs;
+	return {
+		name => 'valgrind',
+		result => @bad ? 'fail' : 'ok',
+		detail => join("\n",
+			map { "$_:\n" . join("\n", first_lines($_, 40)) }
+			  @bad[ 0 .. ($#bad < 4 ? $#bad : 4) ]),
+		rerun => 'src/bin/pgseries check --world valgrind'
+	};
+}
+
+sub first_lines
+{
+	my ($file, $count) = @_;
+	my @lines = split /\n/, read_file($file);
+	splice @lines, $count if @lines > $count;
+	return @lines;
+}
+
+=item own($name)
+
+On a build, the tests that its patches touch: single ones of the regression and
+isolation suites, and all of other suites.
+
+=cut
+
+sub own
+{
+	my ($self, $name) = @_;
+	my $b = $self->{build}->ensure($name);
+	my ($suites, $tests) = $self->suites(@{ $b->{patches} });
+	my @others = grep { !/^(regress|isolation)$/ } @$suites;
+	my $patches = join '', map { read_file($_->{path}) } @{ $b->{patches} };
+	my %file;
+	$file{$1}{$2} = 1
+	  while $patches =~
+	  m{^\+\+\+ b/src/test/(regress|isolation)/(?:sql|specs|expected)/([\w-]+?)(?:_\d+)?\.}mg;
+	my @sql = sort keys %{ $file{regress} };
+	my @specs = sort keys %{ $file{isolation} };
+	return $self->with_setup(
 		$b,
-		join('-', @$suites),
-		[ map { ('--suite', $_) } @$suites ]) if @$suites;
-	push @results,
-	  $self->meson_test(
-		$b, 'single',
+		sub {
+			return (
+				$self->pg_regress($b, 'regress', 'test_setup', @sql),
+				$self->pg_regress($b, 'isolation', @specs),
+				$self->meson_suites($b, \@others, $tests));
+		});
+}
+
+# Single tests of a suite, one after the other, on a server of their own.
+sub pg_regress
+{
+	my ($self, $b, $suite, @names) = @_;
+	my $config = $self->{config};
+	my $build = "$b->{build}/src/test/$suite";
+	my $output = "$b->{build}/added/$suite";
+	my $log = "$b->{log}/added-$suite.log";
+	info("testing $b->{name}: @names");
+	remove_tree($output);
+	make_dir("$output/testtablespace");
+	make_dir($_, $config->user)
+	  for "$output/testtablespace", $output, "$b->{build}/added";
+	unlink $log;
+	my $bin = "$b->{build}/tmp_install$b->{inst}/bin";
+	my $env = $self->{build}->environment($b);
+	(my $library = $bin) =~ s{bin$}{lib};
+	my $program = $suite eq 'regress' ? 'pg_regress' : "pg_${suite}_regress";
+	my $status = run_status(
 		[
-			map { (my $t = $_) =~ s{/}{ / }; $t =~ s/ //g; "postgresql:$t" }
-			  @$tests
-		]) if @$tests;
+			"$build/$program",
+			"--inputdir=$b->{src}/src/test/$suite",
+			"--expecteddir=$b->{src}/src/test/$suite",
+			"--outputdir=$output",
+			"--temp-instance=$output/tmp_check",
+			"--dlpath=$b->{build}/src/test/regress",
+			'--bindir=',
+			@names
+		],
+		env => {
+			%$env,
+			PATH => "$bin:$build:$env->{PATH}",
+			LD_LIBRARY_PATH =>
+			  join(':', glob("{$library,$library/*-linux-gnu}")),
+			INITDB_TEMPLATE => "$b->{build}/tmp_install/initdb-template"
+		},
+		user => $config->user,
+		cwd => $output,
+		log => $log);
+	my @results;
+
+	for my $line (split /\n/, -f $log ? read_file($log) : '')
+	{
+		next unless $line =~ /^(ok|not ok) \d+\s+[-+] (\S+)\s+(\d+) ms/;
+		my $diffs = "$output/regression.diffs";
+		$diffs = "$output/output_iso/regression.diffs" unless -f $diffs;
+		push @results,
+		  {
+			name => "$suite/$2",
+			result => $1 eq 'ok' ? 'ok' : 'fail',
+			seconds => $3 / 1000,
+			detail => $1 eq 'ok'
+			? ''
+			: "see $diffs\n" . (-f $diffs ? tail_file($diffs, 40) : ''),
+			rerun => "src/bin/pgseries test --build=$b->{name} $suite",
+		  };
+	}
+	fail(
+		2,
+		"$program ran " . @results . ' of ' . @names . " tests on $b->{name}",
+		"see $log",
+		tail_file($log, 10)) if @results != @names;
 	return @results;
 }
 
 =item world($name)
 
-Upstream's whole suite on a build.
+Upstream's whole suite on a build: C<meson test>, or C<make check-world>.
 
 =cut
 
@@ -105,24 +281,110 @@ sub world
 {
 	my ($self, $name) = @_;
 	my $b = $self->{build}->ensure($name);
-	return $self->meson_test($b, 'world', []);
+	return $b->{make}
+	  ? $self->check_world($b)
+	  : $self->meson_test($b, 'world', []);
+}
+
+# One result for each run of pg_regress and each TAP test.
+sub check_world
+{
+	my ($self, $b) = @_;
+	my $log = "$b->{log}/check-world.log";
+	unlink $log;
+	info("testing $b->{name}: check-world (log: $log)");
+	my $status = run_status(
+		[
+			'make', '-C',
+			$b->{build}, qw(--keep-going --output-sync -j),
+			processors(), 'check-world'
+		],
+		env => $self->{build}->environment($b),
+		user => $self->{config}->user,
+		log => $log);
+	my @results = check_world_results(read_file($log));
+	fail(2, "make check-world ran no test on $b->{name}",
+		"see $log", tail_file($log, 10))
+	  if $status == 0 && !@results;
+	my $rerun = "make -C $b->{build} check-world";
+	push @results,
+	  {
+		name => 'make check-world',
+		result => 'fail',
+		detail => "exit status $status, see $log\n" . tail_file($log, 20)
+	  }
+	  if $status != 0 && !grep { $_->{result} eq 'fail' } @results;
+	return map {
+		{ %$_, rerun => $rerun }
+	} @results;
+}
+
+=item check_world_results($text)
+
+Returns the results in what C<make check-world> has printed, without C<rerun>.
+
+=cut
+
+sub check_world_results
+{
+	my ($text) = @_;
+	my @results;
+	my $dir = '?';
+	for my $line (split /\n/, $text)
+	{
+		my ($name, $result);
+		if    ($line =~ /^# \+\+\+ .* in (\S+) \+\+\+$/) { $dir = $1; }
+		elsif ($line =~ /^# All \d+ tests passed/)
+		{
+			($name, $result) = ('pg_regress', 'ok');
+		}
+		elsif ($line =~ /^# \d+ of \d+ tests failed/)
+		{
+			($name, $result) = ('pg_regress', 'fail');
+		}
+
+		# A line of prove for each test, and one of its summary for each failure.
+		elsif ($line =~ m{^(t/\S+\.pl) \.+ (ok|skipped)})
+		{
+			($name, $result) = ($1, $2 eq 'ok' ? 'ok' : 'skip');
+		}
+		elsif ($line =~ m{^(t/\S+\.pl) +\(Wstat: })
+		{
+			($name, $result) = ($1, 'fail');
+		}
+		push @results,
+		  {
+			name => "$dir: $name",
+			result => $result,
+			detail => $result eq 'fail' ? $line : ''
+		  }
+		  if defined $name;
+	}
+	return @results;
 }
 
 sub meson_test
 {
 	my ($self, $b, $what, $arguments) = @_;
 	my $config = $self->{config};
+	fail(
+		2,
+		"build $b->{name} has no tests for meson",
+		'see: pgseries check --help') if $b->{make};
 	my $log = "$b->{build}/meson-logs/testlog-$what.json";
 	unlink $log;
 	info("testing $b->{name}: $what") if $what ne 'setup';
 	my $out = '';
-	my $env = $config->environment;
 	my $status = run_status(
 		[
 			qw(meson test --no-rebuild --quiet --print-errorlogs),
-			"--logbase=testlog-$what", '-C', $b->{build}, @$arguments
+			"--logbase=testlog-$what",
+			"--timeout-multiplier=$b->{slow}",
+			'-C',
+			$b->{build},
+			@$arguments
 		],
-		env => $env,
+		env => $self->{build}->environment($b),
 		user => $config->user,
 		cwd => $b->{build},
 		out => \$out,
@@ -179,7 +441,11 @@ sub failure
 	}
 	else
 	{
-		my @lines = split /\n/, ($t->{stdout} || '') . ($t->{stderr} || '');
+
+		# JSON has characters, the rest of what is printed is bytes.
+		my $text = ($t->{stdout} || '') . ($t->{stderr} || '');
+		utf8::encode($text);
+		my @lines = split /\n/, $text;
 		splice(@lines, 0, @lines - 40) if @lines > 40;
 		push @said, @lines;
 	}

@@ -4,13 +4,13 @@ use strict;
 use warnings FATAL => 'all';
 
 use Digest::SHA;
-use File::Basename qw(basename);
+use File::Basename qw(basename dirname);
 use File::Copy     qw(copy);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use PgSeries::Git  qw(git git_capture git_status);
 use PgSeries::Util
-  qw(capture fail find_tool info make_dir on_exit read_file run run_status write_file);
+  qw(fail find_tool info make_dir on_exit read_file run run_status write_file);
 
 =pod
 
@@ -45,7 +45,20 @@ Reads patches/BASE.
 sub new
 {
 	my ($class, $config) = @_;
-	my $file = $config->patches . '/BASE';
+	my $base = read_base($config->patches . '/BASE');
+	return bless { config => $config, %$base }, $class;
+}
+
+=item read_base($file)
+
+A function.  Returns what the file says, as a hash; a bad or missing line is an
+error.
+
+=cut
+
+sub read_base
+{
+	my ($file) = @_;
 	my %base;
 	for (split /\n/, read_file($file))
 	{
@@ -56,10 +69,18 @@ sub new
 	}
 	for my $key (qw(version url sha256 tree package))
 	{
-		fail(2, "$file: \"$key\" is missing", 'restore the file')
-		  unless defined $base{$key};
+		fail(2, "$file: there is no line \"$key = ...\"", 'restore the file')
+		  unless defined $base{$key} && $base{$key} ne '';
 	}
-	return bless { config => $config, %base }, $class;
+	fail(
+		2,
+		"$file: \"version\" is not a minor release",
+		'write it as in 18.6') unless $base{version} =~ /^\d+\.\d+\z/;
+	fail(
+		2,
+		"$file: \"tree\" is not the 40 digits of a git tree",
+		'restore the file') unless $base{tree} =~ /^[0-9a-f]{40}\z/;
+	return \%base;
 }
 
 =item version
@@ -138,6 +159,7 @@ sub sha256
 {
 	my ($file) = @_;
 	my $sha = eval { Digest::SHA->new(256)->addfile($file, 'b')->hexdigest };
+	die $@ if ref $@;
 	fail(2, "cannot read $file", 'check its permissions') unless $sha;
 	return $sha;
 }
@@ -169,7 +191,18 @@ sub adopt
 			"cannot copy $from to the cache: $why",
 			'free some disk space, then run the same command again');
 	}
-	rename "$to.part", $to or fail(2, "cannot rename $to.part: $!", '');
+	rename_in_cache("$to.part", $to);
+	return;
+}
+
+sub rename_in_cache
+{
+	my ($from, $to) = @_;
+	rename($from, $to)
+	  or fail(
+		2,
+		"cannot rename $from: $!",
+		'check the permissions of ' . dirname($to));
 	return;
 }
 
@@ -194,7 +227,7 @@ sub fetch_url
 		if (defined $wanted && $got eq $wanted)
 		{
 			my $kept = "$cache/postgresql-$self->{version}.tar.bz2";
-			rename $part, $kept or fail(2, "cannot rename $part: $!", '');
+			rename_in_cache($part, $kept);
 			$forget->();
 			return $kept;
 		}
@@ -271,11 +304,12 @@ sub fetch_package
 		out => \$versions,
 		err => \$why,
 		env => { LC_ALL => 'C' }) if $status == 0;
-	my ($major) = $self->{version} =~ /^(\d+)/;
+	my ($major, $minor) = $self->{version} =~ /^(\d+)\.(\d+)/;
 	my @have =
-	  sort { ($b =~ /\.(\d+)/)[0] <=> ($a =~ /\.(\d+)/)[0] }
+	  sort { minor($b) <=> minor($a) }
+	  grep { minor($_) >= $minor }
 	  ($versions || '') =~ /^Version:\s*(\Q$major\E\.\d+-\S+)/mg;
-	my ($pick) = grep { /^\Q$self->{version}\E-/ } @have;
+	my ($pick) = grep { minor($_) == $minor } @have;
 	$pick = $have[0] unless defined $pick;
 	my $file;
 
@@ -315,11 +349,13 @@ sub fetch_package
 			  . ' verified by the archive\'s signature only.  The series is made'
 			  . " for $self->{version} and may not apply.");
 	}
-	rename $file, $kept or fail(2, "cannot rename $file: $!", '');
+	rename_in_cache($file, $kept);
 	$forget->();
 	remove_tree($apt);
 	return $kept;
 }
+
+sub minor { my ($version) = @_; return ($version =~ /\.(\d+)/)[0]; }
 
 sub apt_entries
 {
@@ -414,6 +450,11 @@ sub import_into
 	# For commits made by hand where the person has set no name.
 	git($temp, qw(config user.name), 'pgseries developers');
 	git($temp, qw(config user.email pgseries@localhost));
+
+	# Worktrees of a repository that is gone, and what was built from them.
+	my $work = dirname($repository);
+	unlink glob "$work/b/*/stamp";
+	remove_tree("$work/scratch", glob "$work/b/*/src");
 	rename $temp, $repository
 	  or fail(2, "cannot rename $temp: $!", "remove $repository");
 	$forget->();

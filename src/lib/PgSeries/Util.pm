@@ -4,18 +4,19 @@ use strict;
 use warnings FATAL => 'all';
 
 use Carp           ();
-use Errno          qw(EINTR ENOSPC);
+use Errno          qw(EINTR);
 use Exporter       qw(import);
 use Fcntl          qw(:flock O_CREAT O_EXCL O_NOFOLLOW O_WRONLY);
 use File::Basename qw(dirname);
 use File::Path     ();
+use File::Spec     ();
 use POSIX          ();
 use PgSeries::Error;
 use Time::HiRes qw(usleep);
 
 our @EXPORT_OK = qw(
   capture free_bytes fail find_tool in_parallel info make_dir note_interrupts
-  on_exit progress read_file run run_cleanups run_status slurp_json
+  on_exit processors progress read_file run run_cleanups run_status slurp_json
   take_lock tail_file write_file
 );
 
@@ -34,13 +35,15 @@ raises a PgSeries::Error; none prints and exits.
 
 =item fail($code, $message, $remedy [, $detail])
 
-Raises the error.
+Raises the error.  One without a remedy is an error of the tool.
 
 =cut
 
 sub fail
 {
 	my ($code, $message, $remedy, $detail) = @_;
+	Carp::confess("\"$message\" has no remedy")
+	  unless defined $remedy && $remedy ne '';
 	die PgSeries::Error->new(
 		code => $code,
 		message => $message,
@@ -77,25 +80,69 @@ sub progress
 =item note_interrupts()
 
 From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
-having been passed on to the child process that is running.
+having been passed on to the child process that is running.  One that the caller
+has made this process ignore, as nohup does, stays ignored, here and in children.
 
 =cut
 
 our $current_child;
+my @INTERRUPTS = qw(INT TERM HUP);
+my %ignored;
 
 sub note_interrupts
 {
-	for my $name (qw(INT TERM HUP))
+	for my $name (@INTERRUPTS)
 	{
-		## no critic (RequireLocalizedPunctuationVars)
-		$SIG{$name} = sub {
-			stop_child($current_child) if defined $current_child;
-			die PgSeries::Error->new(
-				code => 130,
-				message => "interrupted by SIG$name",
-				remedy => 'nothing is lost: run the same command again');
-		};
+		if   (($SIG{$name} || '') eq 'IGNORE') { $ignored{$name} = 1; }
+		else { $SIG{$name} = interrupt($name); }
 	}
+	return;
+}
+
+# What a signal does.
+sub interrupt
+{
+	my ($name) = @_;
+	return sub {
+
+		# The next one must disturb neither this nor the cleanups.
+		@SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
+		stop_child($current_child) if defined $current_child;
+		die PgSeries::Error->new(
+			code => 130,
+			message => "interrupted by SIG$name",
+			remedy => 'nothing is lost: run the same command again');
+	};
+}
+
+# Interrupts wait until the mask that this returns is restored: one between fork
+# and the assignment must not lose the child.
+sub block_interrupts
+{
+	my $block =
+	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
+	my $before = POSIX::SigSet->new();
+	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $before);
+	return $before;
+}
+
+sub restore_interrupts
+{
+	my ($mask) = @_;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	return;
+}
+
+# Forks with interrupts blocked.  Returns the child's process number (0 in the
+# child) and the mask to restore.
+sub fork_blocked
+{
+	my $mask = block_interrupts();
+	my $pid = fork();
+	return ($pid, $mask) if defined $pid;
+	my $why = "$!";
+	restore_interrupts($mask);
+	fail(2, "cannot fork: $why", 'free some memory or processes');
 	return;
 }
 
@@ -141,7 +188,7 @@ sub on_exit
 
 sub run_cleanups
 {
-	local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
+	local @SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
 	while (my $code = pop @cleanups)
 	{
 		eval { $code->(); 1 } or print STDERR "pgseries: $@\n";
@@ -169,45 +216,52 @@ sub run_status
 	my ($command, %opt) = @_;
 	my ($out_r, $out_w, $err_r, $err_w, $in_file);
 
-	if ($opt{out}) { pipe($out_r, $out_w) or fail(2, "pipe: $!", ''); }
-	if ($opt{err}) { pipe($err_r, $err_w) or fail(2, "pipe: $!", ''); }
+	if ($opt{out}) { ($out_r, $out_w) = new_pipe(); }
+	if ($opt{err}) { ($err_r, $err_w) = new_pipe(); }
 	if (defined $opt{in})
 	{
-		open($in_file, '+>', undef) or fail(2, "temporary file: $!", '');
-		print $in_file $opt{in};
-		$in_file->flush();
-		seek($in_file, 0, 0) or fail(2, "temporary file: $!", '');
+		open($in_file, '+>', undef)
+		  && print($in_file $opt{in})
+		  && $in_file->flush()
+		  && seek($in_file, 0, 0)
+		  or fail(
+			2,
+			"cannot write a temporary file: $!",
+			'free some space in ' . File::Spec->tmpdir);
 	}
 	STDOUT->flush();
 
-	# An interrupt between fork and the assignment must not lose the child.
-	my $block =
-	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
-	my $before = POSIX::SigSet->new();
-	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $before);
-	my $pid = fork();
-	if (!defined $pid)
-	{
-		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
-		fail(2, "cannot fork: $!", 'free some memory or processes');
-	}
+	my ($pid, $mask) = fork_blocked();
 	if ($pid == 0)
 	{
-		@SIG{qw(INT TERM HUP)} = ('DEFAULT') x 3;
+		$SIG{$_} = $ignored{$_} ? 'IGNORE' : 'DEFAULT' for @INTERRUPTS;
 		POSIX::setpgid(0, 0);
-		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+		restore_interrupts($mask);
 		eval { exec_child($command, \%opt, $in_file, $out_w, $err_w); 1 }
 		  or print STDERR "$@\n";
 		POSIX::_exit(127);
 	}
 	local $current_child = $pid;
-	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $before);
+
+	# Here, too: whichever process comes first, the handler finds the group.
+	POSIX::setpgid($pid, $pid);
+	restore_interrupts($mask);
 	close $out_w if $out_w;
 	close $err_w if $err_w;
 	read_pipes([ $out_r, $opt{out} ], [ $err_r, $opt{err} ]);
 	while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
 	my $status = $?;
 	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
+}
+
+sub new_pipe
+{
+	pipe(my $r, my $w)
+	  or fail(
+		2,
+		"cannot make a pipe: $!",
+		'close some programs: too many files are open');
+	return ($r, $w);
 }
 
 =item exec_child(\@command, \%options)
@@ -235,11 +289,14 @@ sub exec_child
 	if ($opt->{user})
 	{
 		# Group first: a process that has given up uid 0 may not change it.
+		# Perl does not say whether the assignments work.
 		my $u = $opt->{user};
-		## no critic (RequireLocalizedPunctuationVars)
+		my $groups = "$u->{gid} $u->{gid}";
 		$( = $u->{gid};
-		$) = "$u->{gid} $u->{gid}";
-		POSIX::setuid($u->{uid}) or die "setuid: $!";
+		$) = $groups;
+		"$(" eq $groups && "$)" eq $groups or die "setgid: $!";
+		POSIX::setuid($u->{uid}) && $< == $u->{uid} && $> == $u->{uid}
+		  or die "setuid: $!";
 		$ENV{HOME} = $u->{home};
 		$ENV{USER} = $ENV{LOGNAME} = $u->{name};
 	}
@@ -249,11 +306,10 @@ sub exec_child
 	}
 	while (my ($k, $v) = each %{ $opt->{env} || {} })
 	{
-		## no critic (RequireLocalizedPunctuationVars)
 		if   (defined $v) { $ENV{$k} = $v; }
 		else              { delete $ENV{$k}; }
 	}
-	no warnings qw(exec);    ## no critic (ProhibitNoWarnings)
+	no warnings qw(exec);
 	exec { $command->[0] } @$command
 	  or die "cannot run $command->[0]: $!";
 }
@@ -348,47 +404,91 @@ sub in_parallel
 {
 	my (@jobs) = @_;
 	my (%pipe, @errors);
-	for my $job (@jobs)
-	{
-		pipe(my $r, my $w) or fail(2, "pipe: $!", '');
-		my $pid = fork();
-		fail(2, "cannot fork: $!", 'free some memory or processes')
-		  unless defined $pid;
-		if ($pid == 0)
+	my $forget = on_exit(sub { end_jobs(keys %pipe); });
+	my $started = eval {
+		for my $job (@jobs)
 		{
-			@cleanups = ();
-			my $ok = eval { $job->(); 1 };
-			my $error = $@;
-			run_cleanups();
-			if (!$ok)
-			{
-				require JSON::PP;
-				$error = { code => 2, message => "$error", remedy => '' }
-				  unless ref $error;
-				print $w JSON::PP->new->utf8->encode({%$error});
-				close $w;
-			}
-			POSIX::_exit($ok ? 0 : 1);
+			my ($r, $w) = new_pipe();
+			my ($pid, $mask) = fork_blocked();
+			run_job($job, $w, $mask) if $pid == 0;
+			$pipe{$pid} = $r;
+			restore_interrupts($mask);
 		}
-		close $w;
-		$pipe{$pid} = $r;
+		1;
+	};
+	if (!$started)
+	{
+		my $error = $@;
+		end_jobs(keys %pipe);
+		$forget->();
+		die $error;
 	}
-	my $forget = on_exit(sub { kill 'TERM', keys %pipe; });
 	for my $pid (keys %pipe)
 	{
 		my $fh = $pipe{$pid};
 		local $/ = undef;
 		my $text = <$fh>;
-		waitpid($pid, 0);
-		next if $? == 0;
+		while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
+		my $status = $?;
+		delete $pipe{$pid};
+		next if $status == 0;
 		require JSON::PP;
 		push @errors,
 		  defined $text && $text ne ''
 		  ? JSON::PP->new->utf8->decode($text)
-		  : { code => 2, message => 'a process of the tool died' };
+		  : {
+			code => 2,
+			message => "a process of the tool died (status $status)",
+			remedy =>
+			  'see the messages above; free some memory, then run again'
+		  };
 	}
 	$forget->();
 	die PgSeries::Error->new(%{ $errors[0] }) if @errors;
+	return;
+}
+
+# The life of a job's process: it never gets back to the code that forked it.
+sub run_job
+{
+	my ($job, $w, $mask) = @_;
+	eval {
+		@cleanups = ();
+		undef $current_child;
+
+		# This is how the parent ends it.
+		$SIG{TERM} = interrupt('TERM');
+		my $ok = eval { restore_interrupts($mask); $job->(); 1 };
+		my $error = $@;
+		@SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
+		run_cleanups();
+		if (!$ok)
+		{
+			require JSON::PP;
+			$error = {
+				code => 2,
+				message => "$error",
+				remedy => 'this is an error of the tool: report it'
+			  }
+			  unless ref $error;
+			print $w JSON::PP->new->utf8->encode({%$error});
+			close $w;
+		}
+		POSIX::_exit($ok ? 0 : 1);
+	};
+	POSIX::_exit(1);
+	return;
+}
+
+# Ends jobs and waits until they have undone what they must.
+sub end_jobs
+{
+	my (@pids) = @_;
+	kill 'TERM', @pids;
+	for my $pid (@pids)
+	{
+		while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
+	}
 	return;
 }
 
@@ -502,7 +602,10 @@ sub make_dir
 		fail(2, "$dir is not a directory", 'remove it, then run again')
 		  unless -d _;
 		chown($user->{uid}, $user->{gid}, $dir)
-		  or fail(2, "cannot give $dir to $user->{name}: $!", '');
+		  or fail(
+			2,
+			"cannot give $dir to $user->{name}: $!",
+			'check who owns it, or remove it, then run again');
 	}
 	return $dir;
 }
@@ -519,6 +622,17 @@ sub free_bytes
 	$dir = dirname($dir) until -d $dir;
 	my @lines = split /\n/, capture([ 'df', '-Pk', $dir ]);
 	return (split ' ', $lines[-1])[3] * 1024;
+}
+
+=item processors()
+
+Returns the number of CPUs that this process may use.
+
+=cut
+
+sub processors
+{
+	return capture(['nproc']);
 }
 
 =item take_lock($file)
@@ -540,7 +654,12 @@ sub take_lock
 	if (!flock($fh, LOCK_EX | LOCK_NB))
 	{
 		info("pgseries: waiting for another pgseries that holds $file");
-		flock($fh, LOCK_EX) or fail(2, "cannot lock $file: $!", '');
+		flock($fh, LOCK_EX)
+		  or fail(
+			2,
+			"cannot lock $file: $!",
+			'name a work directory on a local file system in PGSERIES_WORKDIR'
+		  );
 	}
 	push @locks, $fh;
 	return;

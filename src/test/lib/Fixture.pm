@@ -7,12 +7,12 @@ use Cwd qw(realpath);
 use Digest::SHA;
 use Exporter       qw(import);
 use File::Basename qw(dirname);
-use File::Copy     qw(copy);
 use File::Path     qw(make_path remove_tree);
 use File::Temp     ();
+use Test::More     ();
 use Time::HiRes    qw(usleep);
 
-our @EXPORT_OK = qw(append slurp spew);
+our @EXPORT_OK = qw(append refuses slurp spew);
 
 =pod
 
@@ -158,6 +158,8 @@ sub environment
 }
 
 # Runs a command of the tool: (exit status, standard output, standard error).
+my @last;
+
 sub pgseries
 {
 	my ($self, @arguments) = @_;
@@ -176,6 +178,9 @@ sub pgseries
 	{
 		open(STDOUT, '>', $out) or die "$out: $!";
 		open(STDERR, '>', $err) or die "$err: $!";
+
+		# Whatever this process ignores.
+		@SIG{qw(INT TERM HUP)} = ('DEFAULT') x 3;
 		exec($^X, "$self->{dir}/src/bin/pgseries", @arguments)
 		  or die "exec: $!";
 	}
@@ -186,7 +191,23 @@ sub pgseries
 	}
 	waitpid($pid, 0);
 	my $status = $? & 127 ? 256 + ($? & 127) : $? >> 8;
-	return ($status, slurp($out), slurp($err));
+	@last = ($status, slurp($out), slurp($err));
+	return @last;
+}
+
+# A function: the last command has refused.  It must have said so, after any
+# detail, in one line with a remedy.
+sub refuses
+{
+	my ($code, $like, $what) = @_;
+	my ($status, $out, $err) = @last;
+	Test::More::is($status, $code, "$what: exit status $code")
+	  or Test::More::diag("$out$err");
+	Test::More::like(
+		(split /\n/, $err)[-1],
+		qr/^pgseries: .*$like.*; \S/,
+		"$what: one line with a remedy");
+	return;
 }
 
 sub git

@@ -37,14 +37,14 @@ $user, that user can read what is checked out.
 sub new
 {
 	my ($class, $repository, $base, $user) = @_;
-	fail(2, "there is no directory $repository", 'run: pgseries fetch')
+	fail(2, "there is no directory $repository", 'run: pgseries apply')
 	  unless -d $repository;
 	my @where = qw(-c safe.directory=* rev-parse --path-format=absolute
 	  --git-path objects);
 	my ($objects, $err);
 	git_status($repository, \@where, out => \$objects, err => \$err) == 0
 	  or
-	  fail(2, "$repository is not a git repository", 'run: pgseries fetch');
+	  fail(2, "$repository is not a git repository", 'run: pgseries apply');
 	# Root's TMPDIR may be closed to that user.
 	my $dir = File::Temp->newdir('pgseries-lint-XXXXXX',
 		$user ? (DIR => dirname($repository)) : (TMPDIR => 1));
@@ -52,8 +52,11 @@ sub new
 	my $self = bless { dir => $dir, side => '' }, $class;
 	$self->must('init', '--quiet', '--bare', '--template=', "$dir/repo");
 	write_file("$dir/repo/objects/info/alternates", $objects);
-	fail(2, "$repository does not hold the tree $base", 'run: pgseries fetch')
-	  if $self->try('cat-file', '-e', "$base^{tree}");
+	fail(
+		2,
+		"$repository does not hold the tree $base",
+		'run: pgseries apply, with the release that patches/BASE names'
+	) if $self->try('cat-file', '-e', "$base^{tree}");
 	$self->must('read-tree', $base);
 	return $self;
 }

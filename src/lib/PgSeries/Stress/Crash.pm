@@ -6,7 +6,7 @@ use warnings FATAL => 'all';
 use PgSeries::Server;
 use PgSeries::Stats qw(random_integers);
 use PgSeries::Util
-  qw(fail in_parallel info make_dir progress read_file run_status write_file);
+  qw(fail in_parallel info make_dir progress read_file write_file);
 use Time::HiRes qw(usleep);
 
 =pod
@@ -215,8 +215,7 @@ sub rounds
 			$config, $b,
 			wal_level => pick($random, qw(minimal replica)),
 			wal_consistency_checking => pick($random, '', 'all'));
-		truncate($server->log, 0)
-		  or fail(2, "cannot empty $server->{log}: $!", '');
+		$server->empty_log;
 		$server->start;
 		push @problems, load_and_kill($server, $random, \$known);
 		push @problems, recover($server, $known) unless @problems;
@@ -323,9 +322,6 @@ sub load_and_kill
 	my ($server, $random, $known) = @_;
 	my $b = $server->{build};
 	my $dir = make_dir("$b->{log}/crash");
-	my %how = (
-		env => $server->environment,
-		user => $server->{config}->user);
 	my @files;
 	for my $name (sort keys %SCRIPT)
 	{
@@ -341,18 +337,16 @@ sub load_and_kill
 	my $wait = 300_000 + $random->(1_700_000);
 	in_parallel(
 		sub {
-			run_status(
-				$server->command(
+			$server->client(
+				[
 					qw(pgbench -n -c 6 -j 2 -T 60 --max-tries=1000), @files,
-					'postgres'),
-				%how,
+					'postgres'
+				],
 				log => $bench);
 		},
 		sub {
-			run_status(
-				$server->command(
-					qw(psql --no-psqlrc --quiet --set=VERBOSITY=verbose)),
-				%how,
+			$server->client(
+				[qw(psql --no-psqlrc --quiet --set=VERBOSITY=verbose)],
 				in => $script,
 				log => $indexes);
 		},
@@ -438,7 +432,8 @@ sub alive
 sub children
 {
 	my ($parent) = @_;
-	opendir(my $dir, '/proc') or fail(2, "cannot read /proc: $!", '');
+	opendir(my $dir, '/proc')
+	  or fail(2, "cannot read /proc: $!", 'mount /proc');
 	return grep {
 		my (undef, $of) = process($_);
 		defined $of && $of == $parent;
@@ -459,11 +454,8 @@ sub recover
 	$script .=
 	  "SELECT format('pgbench has committed %s transactions, history has %s', $known, count(*)) FROM history HAVING count(*) < $known;\n"
 	  . "$INDEXES \\gexec\n$TIDY";
-	my $status = run_status(
-		$server->command(
-			qw(psql --no-psqlrc --quiet --no-align --tuples-only)),
-		env => $server->environment,
-		user => $server->{config}->user,
+	my $status = $server->client(
+		[qw(psql --no-psqlrc --quiet --no-align --tuples-only)],
 		in => $script,
 		out => \my $out,
 		err => \my $err);
@@ -477,7 +469,11 @@ sub recover
 sub keep
 {
 	my ($server, $name) = @_;
-	eval { $server->stop; 1 } or info("pgseries: $@");
+	if (!eval { $server->stop; 1 })
+	{
+		die $@ if ref $@ && $@->{code} == 130;
+		info("pgseries: $@");
+	}
 	my $to = "$server->{data}-$name";
 	for ([ $server->data, $to ], [ $server->log, "$to.log" ],)
 	{

@@ -663,7 +663,7 @@ sub query
 	return ($kind, $text);
 }
 
-sub select    ## no critic (ProhibitBuiltinHomonyms)
+sub select
 {
 	my ($self) = @_;
 	return $self->query;
@@ -1064,7 +1064,7 @@ sub assignment
 }
 
 # Returns (what it is, one statement).
-sub write    ## no critic (ProhibitBuiltinHomonyms)
+sub write
 {
 	my ($self) = @_;
 	my $kind = $self->weighted(

@@ -1,0 +1,421 @@
+package PgSeries::Report::Topics;
+
+=pod
+
+=head1 NAME
+
+PgSeries::Report::Topics - the page with a plot for each topic
+
+=head1 SYNOPSIS
+
+  use PgSeries::Report::Topics qw(check_topics read_topics);
+
+  my $topics = read_topics('benchmarks/topics.json');
+  check_topics($topics, \@results, \@patches);
+
+=head1 DESCRIPTION
+
+benchmarks/topics.json says what the page shows of each topic of the series:
+
+  title      heading
+  plot       { bench, file }: one of the plots of that benchmark
+  figures    { NAME => { bench, measure, case } }: each exactly one figure, as
+             in readme
+  sentence   a text, or a list of texts, which semicolons join
+  worst      the same: what gets slower, and by how much
+
+The texts have no digits: C<{NAME:WHAT}> stands for something of a figure, which
+the page takes from the results.  WHAT is
+
+  base, patched   the median; nanoseconds as a time with its unit
+  ratio           patched / base; for time with the 95% interval
+  percent         the same as "31.9% less" or "4.2% more"
+  verdict         see figure() in PgSeries::Report::Results
+  KEY             the value of this key of the figure's case
+
+A text with a figure that was not measured is left out, and the page says so; a
+topic that the file does not have is left out, too.  Where the page must be
+complete, both are errors.
+
+=head1 FUNCTIONS
+
+All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
+
+=over
+
+=cut
+
+use strict;
+use warnings FATAL => 'all';
+
+use Exporter                  qw(import);
+use File::Basename            qw(dirname);
+use PgSeries::Report::Markup  qw(bytes relative_path);
+use PgSeries::Report::Results qw(builds case_text dates figure grouped machine
+  mixed number ratio_text refuse select_series texts);
+use PgSeries::Util qw(info slurp_json);
+use Scalar::Util   qw(looks_like_number);
+
+our @EXPORT_OK = qw(check_topics measured_topics read_topics topics_page);
+
+my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
+
+=item read_topics($file)
+
+Returns the contents of topics.json, checked; benchmarks are directories beside
+the file.
+
+=cut
+
+sub read_topics
+{
+	my ($file) = @_;
+	my $topics = slurp_json($file);
+	my $hash = sub { ref $_[0] eq 'HASH' };
+	my $text = sub { ref $_[0] eq 'ARRAY' ? 0 : scalar texts($_[0]) };
+	my $bad = sub { refuse("$file: $_[0]", 'correct it') };
+
+	$bad->('not an object of topics') unless $hash->($topics) && %$topics;
+	foreach my $name (sort keys %$topics)
+	{
+		my $topic = $topics->{$name};
+		my %used;
+
+		$bad->("\"$name\" is not an object") unless $hash->($topic);
+		$bad->("$name: \"title\" is missing") unless $text->($topic->{title});
+		foreach my $key (qw(plot figures))
+		{
+			$bad->("$name: \"$key\" is not an object")
+			  unless $hash->($topic->{$key});
+		}
+		my %figures = %{ $topic->{figures} };
+		foreach my $figure (sort keys %figures)
+		{
+			$bad->("$name: figure \"$figure\" has no \"case\"")
+			  unless $hash->($figures{$figure})
+			  && $hash->($figures{$figure}{case});
+		}
+		foreach my $part (
+			[ 'plot', $topic->{plot}, qw(bench file) ],
+			map { [ "figure \"$_\"", $figures{$_}, qw(bench measure) ] }
+			sort keys %figures)
+		{
+			my ($what, $object, @keys) = @$part;
+			foreach my $key (@keys)
+			{
+				$bad->("$name: $what has no \"$key\"")
+				  unless $text->($object->{$key});
+			}
+			$bad->("$name: $what: no benchmark \"$object->{bench}\"")
+			  unless $object->{bench} =~ /^\w[\w.-]*\z/a
+			  && -d dirname($file) . "/$object->{bench}";
+		}
+		foreach my $key (qw(sentence worst))
+		{
+			$topic->{$key} = [ texts($topic->{$key}) ];
+			$bad->("$name: \"$key\" is not a text or a list of texts")
+			  unless @{ $topic->{$key} };
+			foreach my $template (@{ $topic->{$key} })
+			{
+				my ($left, @names) = _placeholders($template);
+				my ($stranger) = grep { !$figures{$_} } @names;
+				$bad->("$name: \"$key\" has a brace that is no {NAME:WHAT}")
+				  if $left =~ /[{}]/;
+				$bad->("$name: \"$key\" has a digit: write {NAME:WHAT}")
+				  if $left =~ /\d/;
+				$bad->( "$name: \"$key\" has a figure \"$stranger\" that "
+					  . '"figures" does not have')
+				  if defined $stranger;
+				$used{$_} = 1 foreach @names;
+			}
+		}
+		my ($unused) = grep { !$used{$_} } sort keys %figures;
+		$bad->("$name: no text has the figure \"$unused\"")
+		  if defined $unused;
+	}
+	return { file => $file, topics => $topics };
+}
+
+# The text without its placeholders, and the names of their figures.
+sub _placeholders
+{
+	my ($template) = @_;
+	my @names;
+
+	$template =~ s/$placeholder/push @names, $1; ''/ge;
+	return ($template, @names);
+}
+
+=item check_topics(\%topics, \@results, \@patches)
+
+Raises an error unless topics.json, from read_topics(), has all topics of the
+patches, no other ones, and only figures and plots that the results have.  A
+plot without data is none: it may have been measured later.
+
+=cut
+
+sub check_topics
+{
+	my ($topics, $results, $patches) = @_;
+	measured_topics($topics, $results, $patches, 1);
+	return;
+}
+
+=item measured_topics(\%topics, \@results, \@patches, $complete)
+
+Returns the topics in the order of the series: { name, title, bench, plot,
+sentence, worst }.  The last two are lists for an inline; plot is undef if there
+are no results of the benchmark.  Unless the page must be complete, a topic that
+only the series has, or only topics.json, is left out with a line on standard
+error.
+
+=cut
+
+sub measured_topics
+{
+	my ($topics, $results, $patches, $complete) = @_;
+	my ($file, %topics) = ($topics->{file}, %{ $topics->{topics} });
+	my %result = map { $_->{bench} => $_ } @$results;
+	my (%seen, @topics);
+
+	foreach my $name (map { $_->{topic} } @$patches)
+	{
+		next if $seen{$name}++;
+		my $topic = $topics{$name};
+		if (!$topic)
+		{
+			_left_out($complete, "$file says nothing of the topic $name",
+				'add it');
+			next;
+		}
+		my ($bench, $plot) = @{ $topic->{plot} }{qw(bench file)};
+		my @plots = grep { $_->{file} eq $plot }
+		  $result{$bench} ? @{ $result{$bench}{plots} } : ();
+		refuse("$file: $name: $bench has " . @plots . " plots named $plot",
+			'name a plot that its meta.json has once')
+		  if $result{$bench} && @plots != 1;
+		my %series = map {
+			$_ => _series("$file: $name", $_, $topic->{figures}{$_},
+				\%result, $complete)
+		} sort keys %{ $topic->{figures} };
+		push @topics, {
+			name => $name,
+			title => $topic->{title},
+			bench => $bench,
+			plot => $plots[0],
+			map {
+				$_ => [ _sentence("$file: $name", $topic->{$_}, \%series) ]
+			} qw(sentence worst)
+		};
+	}
+	foreach my $unknown (grep { !$seen{$_} } sort keys %topics)
+	{
+		_left_out($complete,
+			"$file has a topic $unknown, which is not in the series",
+			'remove it');
+	}
+	return @topics;
+}
+
+# A topic that cannot be shown.
+sub _left_out
+{
+	my ($complete, $message, $remedy) = @_;
+
+	refuse($message, $remedy) if $complete;
+	info(bytes("pgseries: $message; $remedy"));
+	return;
+}
+
+# The series of a figure, or undef if it was not measured.
+sub _series
+{
+	my ($where, $name, $figure, $results, $complete) = @_;
+	my ($bench, $measure, $case) = @{$figure}{qw(bench measure case)};
+	my @found =
+	  $results->{$bench}
+	  ? select_series($results->{$bench}, $measure, $case)
+	  : ();
+
+	refuse(
+		sprintf(
+			'%s: figure "%s": %d figures of %s are %s (%s)',
+			$where, $name, scalar @found,
+			$bench, $measure, case_text($case, sort keys %$case)),
+		'name exactly one, or run the benchmark'
+	) if @found > 1 || ($complete && !@found);
+	return $found[0];
+}
+
+# The templates whose figures were measured, as one sentence for an inline.
+sub _sentence
+{
+	my ($where, $templates, $series) = @_;
+	my @texts;
+
+	foreach my $template (@$templates)
+	{
+		my (undef, @names) = _placeholders($template);
+		next if grep { !$series->{$_} } @names;
+		my $text = $template;
+		$text =~ s/$placeholder/_value($where, $1, $2, $series->{$1})/ge;
+		push @texts, $text;
+	}
+	my $note = { text => 'not measured yet', class => 'missing' };
+	return ($note) unless @texts;
+	my $sentence = join '; ', @texts;
+	return $sentence . '.' if @texts == @$templates;
+	$note->{text} = 'the rest is not measured yet';
+	return ("$sentence; ", $note, '.');
+}
+
+# What a placeholder stands for.
+sub _value
+{
+	my ($where, $name, $what, $series) = @_;
+	my $figure = figure($series);
+	my $time = $series->{method} eq 'time';
+	my $case = $series->{case}{$what};
+
+	if ($what eq 'base' || $what eq 'patched')
+	{
+		my $median = $figure->{$what}[0];
+		return _duration($median) if $series->{unit} =~ /^ns\b/;
+		return grouped($median)
+		  if $series->{method} eq 'count' && $median =~ /^\d+\z/;
+		return number($median, !$time);
+	}
+	return ratio_text($series, $figure) if $what eq 'ratio';
+	return _percent($figure->{ratio})
+	  . (
+		!$time ? ''
+		: defined $figure->{lo}
+		? ' [' . join(', ', map { _percent($_) } @{$figure}{qw(lo hi)}) . ']'
+		: ', too few pairs') if $what eq 'percent';
+	return $figure->{verdict} if $what eq 'verdict';
+	refuse(
+		"$where: {$name:$what}: $series->{measure} has no case with \"$what\"",
+		'write base, patched, ratio, percent, verdict or a key of the case'
+	) unless defined $case;
+	return looks_like_number($case) ? grouped($case) : $case;
+}
+
+sub _percent
+{
+	my ($ratio) = @_;
+	my $change = abs($ratio - 1) * 100;
+	return ($change < 0.0005 ? 0      : number($change)) . '% '
+	  . ($ratio < 1          ? 'less' : 'more');
+}
+
+sub _duration
+{
+	my ($ns) = @_;
+	foreach my $unit ([ 1e9, 's' ], [ 1e6, 'ms' ], [ 1e3, "\x{b5}s" ])
+	{
+		return number($ns / $unit->[0]) . " $unit->[1]"
+		  if $ns >= $unit->[0];
+	}
+	return number($ns) . ' ns';
+}
+
+=item topics_page(%options)
+
+Returns the blocks of the page: for each topic a plot, a sentence and a worst
+case.  Options:
+
+  topics     what measured_topics() returned
+  results    the results
+  plots      their blocks, by the hash of the plot; undef without gnuplot
+  documents  directory of the topics' documents: TOPIC.md is linked if it exists
+  output     directory of the page
+
+=back
+
+=cut
+
+sub topics_page
+{
+	my (%opt) = @_;
+	my $results = $opt{results};
+	my @blocks = (
+		[ h => 1, 'The topics, measured' ],
+		[
+			p => [
+				builds($results)
+				  . '  A ratio of times is the median over pairs of runs, '
+				  . 'not the quotient of the two medians beside it.  It '
+				  . 'has its 95% interval in brackets and a verdict: '
+				  . '"inconclusive" if the noise of the machine allows no '
+				  . 'other.  All figures: ',
+				{
+					text => 'report',
+					href => { md => 'report.md', html => 'index.html' }
+				}
+			]
+		],
+		mixed($results));
+
+	foreach my $topic (@{ $opt{topics} })
+	{
+		my $plot = $topic->{plot};
+		my $block = $plot && $opt{plots} && $opt{plots}{$plot};
+		my $document = "$opt{documents}/$topic->{name}.md";
+		my $title =
+		  $plot
+		  ? "\"$plot->{title}\""
+		  : "of the benchmark $topic->{bench}";
+
+		push @blocks,
+		  [ h => 2, $topic->{title}, "topic-$topic->{name}" ],
+		  [ p => [ map { ref $_ ? $_ : ucfirst } @{ $topic->{sentence} } ] ];
+		if    ($block) { push @blocks, $block; }
+		elsif ($opt{plots})
+		{
+			push @blocks,
+			  [
+				p => [
+					"Plot $title: ",
+					{ text => 'not measured yet', class => 'missing' }
+				]
+			  ];
+		}
+		push @blocks,
+		  [
+			p => [
+				{ text => 'Worst case measured:', class => 'label' },
+				' ',
+				@{ $topic->{worst} },
+				(   -f $document
+					? ( '  More: ',
+						{
+							text => "doc/$topic->{name}.md",
+							href => relative_path($document, $opt{output})
+						})
+					: ())
+			]
+		  ];
+	}
+
+	my @dates = sort map { dates($_) } @$results;
+	s/ .*// foreach @dates;
+	my %scales = map { $_->{scale} => 1 } @$results;
+	return (
+		@blocks,
+		[ h => 2, 'Machine', 'machine' ],
+		machine($results),
+		[
+				p => 'Scale '
+			  . join(' and ', sort keys %scales)
+			  . ", measured $dates[0]"
+			  . ($dates[0] eq $dates[-1] ? '.' : " to $dates[-1].")
+		]);
+}
+
+=head1 TESTS
+
+src/test/report.t
+
+=cut
+
+1;
