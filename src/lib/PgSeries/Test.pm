@@ -178,8 +178,9 @@ sub first_lines
 
 =item own($name)
 
-On a build, the tests that its patches touch: single ones of the regression and
-isolation suites, and all of other suites.
+On a build, the tests that its patches add or extend: single ones of the regression
+and isolation suites, without those before them in the schedule, and all of other
+suites.
 
 =cut
 
@@ -193,7 +194,7 @@ sub own
 	my %file;
 	$file{$1}{$2} = 1
 	  while $patches =~
-	  m{^\+\+\+ b/src/test/(regress|isolation)/(?:sql|specs|expected)/([\w-]+?)(?:_\d+)?\.}mg;
+	  m{^\+\+\+ b/src/test/(regress|isolation)/(?:sql|specs)/([\w-]+)}mg;
 	my @sql = sort keys %{ $file{regress} };
 	my @specs = sort keys %{ $file{isolation} };
 	return $self->with_setup(

@@ -53,12 +53,15 @@ sub fail
 
 =item info($text), progress($text)
 
-C<info> prints a line on standard error.  C<progress> does so only on a
-terminal, where the next message overwrites it.
+C<info> prints a line on standard error.  C<progress> does so too, but on a
+terminal the next message overwrites it, and elsewhere only one in ten minutes is
+printed.
 
 =cut
 
 my $progress_shown = 0;
+my $progress_time = time;
+use constant PROGRESS_SECONDS => 600;
 
 sub info
 {
@@ -71,7 +74,13 @@ sub info
 sub progress
 {
 	my ($text) = @_;
-	return unless POSIX::isatty(2);
+	if (!POSIX::isatty(2))
+	{
+		return if time - $progress_time < PROGRESS_SECONDS;
+		info($text);
+		$progress_time = time;
+		return;
+	}
 	print STDERR "\r\e[K" . substr($text, 0, 78);
 	$progress_shown = 1;
 	return;
