@@ -130,8 +130,10 @@ sub expected_keys
 	  slurp_json($c->config->top . '/src/test/data/plans-expected.json');
 	my %topic =
 	  map { $_->{topic} => 1 } @{ $c->builds->describe($name)->{patches} };
-	return { map { $_ => 1 }
-		  map { @{ $list->{$_} } } grep { $topic{$_} } keys %$list };
+	return {
+		map { $_ => 1 }
+		map { @{ $list->{$_} } } grep { $topic{$_} } keys %$list
+	};
 }
 
 # The keys for which no plan of one build was ever seen on the other.  $runs says
