@@ -232,6 +232,89 @@ like($err, qr/lint has findings; correct them/, 'and says so');
 		slurp("$set/cover-letter"),
 		qr/^Subject: \[PATCH v1 0\/2\] all\n(?s:.*)figure of one(?s:.*)figure of two/,
 		'the letter of the whole series, with all figures');
+
+	# Figures in the text.
+	make_path(map { "$dir/benchmarks/$_" } qw(one two));
+	spew(
+		"$dir/benchmarks/topics.json",
+		encode_json(
+			{
+				map {
+					$_ => {
+						title => $_,
+						plot => { bench => $_, file => 'x.plot' },
+						figures => {
+							m => { bench => $_, measure => 'm', case => {} }
+						},
+						(map { $_ => '{m:base}' } qw(sentence worst)),
+						letter => {
+							all => {
+								bench => $_,
+								measure => 'm',
+								case => {},
+								all => 1
+							}
+						}
+					}
+				} qw(one two)
+			}));
+	my $words = join ' ', ('word') x 12;
+	spew("$dir/patches/cover/two", <<"EOT");
+Subject: [PATCH 0/N] {m:base} and $words
+
+$words
+$words {m:base} {all:verdict}, base
+\@BASE\@.  More.
+Less,  and $words.
+\@PATCHES\@
+
+A paragraph
+without a figure.
+
+- an item with {m:patched} and $words {m:base}
+  and so on
+- another,
+  without
+- {one/m:base}
+
+  0001  {m:base} of a table, with $words
+EOT
+	$set = PgSeries::Submit::write_set($c, 2, 'two');
+	is(slurp("$set/cover-letter"), <<"EOT", 'a letter with figures');
+Subject: [PATCH v2 0/1] 4 and $words
+
+$words word word
+word word word word word word word word word word 4 1 better, base 18.6.
+More.  Less,  and word word word word word word word word word word word
+word.
+  v2-0001-Change-line-20.patch
+    Change line 20
+
+A paragraph
+without a figure.
+
+- an item with 1 and word word word word word word word word word word
+  word word 4 and so on
+- another,
+  without
+- 4
+
+  0001  4 of a table, with $words
+EOT
+	spew("$dir/patches/cover/two", "Subject: [PATCH 0/N] x\n\n{n:base}\n");
+	ok(!eval { PgSeries::Submit::check_set($c, 3, 'two'); 1 },
+		'a letter with an unknown figure');
+	like(
+		"$@",
+		qr/^\S+cover\/two: \{n:base\}: \S+topics\.json has no figure "n" of the topic two; correct the name, or add .*$/,
+		'and one line says so');
+	spew("$dir/patches/cover-letter",
+		"Subject: [PATCH 0/N] all\n\n{two/m:base}, {one/all:ratio}\n");
+	$set = PgSeries::Submit::write_set($c, 2, undef);
+	like(
+		slurp("$set/cover-letter"),
+		qr/^4, 0\.250$/m,
+		'figures in the letter of the whole series');
 }
 
 # Another release: line 3 is changed there, too, and lines before line 20 are new.

@@ -9,10 +9,12 @@ use File::Path     qw(make_path remove_tree);
 use File::Temp;
 use FindBin;
 use JSON::PP;
+use PgSeries::Config;
 use PgSeries::Report;
 use PgSeries::Report::Results qw(figure read_result);
-use PgSeries::Report::Topics  qw(check_topics read_topics);
-use PgSeries::Util            qw(find_tool read_file write_file);
+use PgSeries::Report::Topics  qw(check_topics filler read_topics);
+use PgSeries::Submit;
+use PgSeries::Util qw(find_tool read_file write_file);
 use Test::More;
 
 my $data = "$FindBin::RealBin/data";
@@ -1094,6 +1096,33 @@ foreach my $case (
 	[
 		sub { $_[0]{indexes}{worst} = '{plan:base}' },
 		qr/no text has the figure "empty"/
+	],
+	[
+		sub { $_[0]{indexes}{letter} = 1 },
+		qr/indexes: "letter" is not an object/
+	],
+	[
+		sub { $_[0]{indexes}{letter}{plan} = {} },
+		qr/indexes: "figures" and "letter" have a figure "plan"/
+	],
+	[
+		sub { $_[0]{indexes}{letter}{more} = { case => {} } },
+		qr/figure "more" has no "bench"/
+	],
+	[
+		sub { $_[0]{indexes}{figures}{plan}{measure} = ['x'] },
+		qr/figure "plan" has no "measure"/
+	],
+	[
+		sub { $_[0]{indexes}{figures}{plan}{of} = [] },
+		qr/figure "plan": "of" is not a text/
+	],
+	[
+		sub {
+			$_[0]{indexes}{letter} =
+			  { more => delete $_[0]{indexes}{figures}{plan} };
+		},
+		qr/"sentence" has a figure "plan" that "figures" does not have/
 	]);
 foreach my $broken (@broken)
 {
@@ -1108,7 +1137,175 @@ raises(
 	'page: malformed JSON');
 ok(read_topics("$benchmarks/topics.json"), 'the topics of the repository');
 
-# Its plots
+# Figures in letters
+my %of_letter = (
+	one => {
+		bench => 'many-indexes',
+		measure => 'plan-instructions',
+		case => { indexes => 1 }
+	},
+	all => {
+		bench => 'many-indexes',
+		measure => 'plan-instructions',
+		case => { populated => 1 },
+		all => 1
+	},
+	both => {
+		bench => 'many-indexes',
+		measure => [qw(plan-instructions execute)],
+		case => {},
+		all => 1
+	},
+	share => {
+		bench => 'many-indexes',
+		measure => 'execute',
+		case => {},
+		all => 1,
+		of => 'plan-instructions'
+	},
+	time => {
+		bench => 'partition-planning',
+		measure => 'throughput',
+		case => { partitions => 64 },
+		all => 1
+	});
+my $with_letter = topics(sub { $_[0]{indexes}{letter} = \%of_letter });
+my $executed = result(
+	'many-indexes',
+	sub {
+		push @{ $_[0]{series} }, map {
+			{
+				%{ $indexes[ $_->[0] ] },
+				  measure => 'execute',
+				  ratio => undef,
+				  unit => 'ns',
+				  base => [ $_->[1] ],
+				  patched => [ $_->[2] ]
+			}
+		}[ 0, 12380, 6190 ], [ 1, 2640, 5000 ];
+	});
+my $fill = filler(
+	'patches/cover/indexes', $with_letter,
+	[ $executed, $results[1] ], 'indexes');
+foreach my $case (
+	[ '{one:base} and {plan:patched}', '61,900 and 115,000' ],
+	[ '{one:verdict}', 'no difference' ],
+	[ '{all:ratio}', '0.192 to 1.000' ],
+	[ '{all:percent}', '80.8% less to 0% more' ],
+	[ '{all:base}', '61,900 to 600,000' ],
+	[ '{all:indexes} indexes', '1 to 60 indexes' ],
+	[ '{all:populated}', '1' ],
+	[ '{all:verdict}', '2 better, 1 no difference' ],
+	[
+		'{both:verdict}',
+		'3 better, 1 no difference, 1 inconclusive, 1 worse'
+	],
+	[ '{both:cores} cores', '2 cores' ],
+	[ '{share:base}', '2.00% to 20.0%' ],
+	[ '{share:indexes}', '1 to 8' ],
+	[ '{time:ratio}', '1.150 to 1.194' ],
+	[ '{time:script}', 'select, update' ],
+	[ '{time:pairs} pairs', '3 to 8 pairs' ],
+	[ '{time:verdict}', '1 better, 1 inconclusive' ],
+	[
+		'{partitions/few:ratio}, {partitions/few:pairs}',
+		'1.150, too few pairs, 3'
+	],
+	[ 'nothing', 'nothing' ])
+{
+	is($fill->($case->[0]), $case->[1], "letter: $case->[0]");
+}
+is( filler(
+		'cover-letter',
+		$with_letter,
+		[
+			result(
+				'partition-planning',
+				sub {
+					$_->{unit} = 'ns' foreach @{ $_[0]{series} };
+				})
+		],
+		undef)->('{partitions/many:base}'),
+	'98.7 ns',
+	'letter of the whole set');
+is( filler(
+		'cover-letter',
+		$with_letter,
+		[
+			result(
+				'many-indexes',
+				sub {
+					$_->{unit} = 'ns' foreach @{ $_[0]{series} };
+				})
+		],
+		'indexes')->('{one:base}'),
+	'61.9 us',
+	'a letter has only ASCII');
+foreach my $case (
+	[
+		'{plans:base}',
+		qr/patches\/cover\/indexes: \{plans:base\}: \S+topics\.json has no figure "plans" of the topic indexes; correct the name, or add the figure to "letter"/
+	],
+	[ '{x/plan:base}', qr/\{plan:base\}: \S+ has no topic "x"; correct/ ],
+	[ '{plan:speed}', qr/cover\/indexes: \{plan:speed\}: .*; write base/ ],
+	[ '{share:ratio}', qr/; of a share, write base, patched/ ],
+	[ 'a {plan} x', qr/cover\/indexes: "\{plan\}" is no \{NAME:WHAT\}; / ],
+	[ "{plan:\nbase}", qr/"\{plan:" is no \{NAME:WHAT\}; / ])
+{
+	raises(sub { $fill->($case->[0]) },
+		$case->[1], "letter refused: $case->[1]");
+}
+raises(
+	sub { filler('cover-letter', $with_letter, [], undef)->('{plan:base}') },
+	qr/cover-letter: \{plan:base\} names no topic; write \{TOPIC\/NAME/,
+	'letter of the whole set: no topic');
+raises(
+	sub { filler('x', $with_letter, \@results, 'indexes')->('{share:base}') },
+	qr/topics\.json: indexes: figure "share": 0 figures of many-indexes are execute \(\); name at least one, or run the benchmark/,
+	'letter: a figure is missing');
+raises(
+	sub { check_topics($with_letter, \@results, \@patches) },
+	qr/figure "share": 0 figures of many-indexes are execute/,
+	'check_topics: a figure of a letter is missing');
+($page) = topics_page($with_letter, \@results);
+unlike($page, qr/not measured/, 'the page does not need it');
+
+# The letters of the repository, with its results
+{
+	my $config = PgSeries::Config->new(top => dirname($benchmarks));
+	my @measured =
+	  map { read_result($_, $benchmarks) } glob "$benchmarks/results/*.json";
+	my $all = read_topics("$benchmarks/topics.json")->{topics};
+	my $patches = dirname($benchmarks) . '/patches';
+	my %used;
+
+	foreach my $letter ("$patches/cover-letter", glob "$patches/cover/*")
+	{
+		my ($topic) = $letter =~ /cover\/(.*)/;
+		my $text = read_file($letter);
+		my $short = substr $letter, length "$patches/";
+		my $filled =
+		  PgSeries::Submit::fill_letter($config, $letter, $text, \@measured,
+			$topic);
+
+		is(join("\n", grep { /.{73}|[^ -~]|[{}]| $/ } split /\n/, $filled),
+			'', "$short: filled, ASCII, at most 72 columns");
+		$used{ ($1 // $topic) . "/$2" } = 1
+		  while $text =~ /\{(?:([\w-]+)\/)?([\w-]+):/g;
+	}
+	is( join(
+			' ',
+			map {
+				my $topic = $_;
+				grep  { !$used{$_} }
+				  map { "$topic/$_" }
+				  keys %{ $all->{$topic}{letter} }
+			} sort keys %$all),
+		'',
+		'each figure for letters is in one');
+}
+
+# The plots of the page
 SKIP:
 {
 	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');

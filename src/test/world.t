@@ -20,6 +20,11 @@ make: Entering directory '/x/build'
 # +++ tap check in src/bin/initdb +++
 t/001_initdb.pl .. ok
 All tests successful.
+
+Test Summary Report
+-------------------
+t/001_initdb.pl (Wstat: 0 Tests: 28 Failed: 0)
+  TODO passed:   4-6
 Files=1, Tests=28,  3 wallclock secs ( 0.01 usr  0.00 sys +  1.05 cusr  1.10 csys =  2.16 CPU)
 Result: PASS
 # +++ regress check in src/test/regress +++

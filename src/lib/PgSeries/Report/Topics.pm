@@ -4,14 +4,17 @@ package PgSeries::Report::Topics;
 
 =head1 NAME
 
-PgSeries::Report::Topics - the page with a plot for each topic
+PgSeries::Report::Topics - the page with a plot for each topic, and the figures
+of letters
 
 =head1 SYNOPSIS
 
-  use PgSeries::Report::Topics qw(check_topics read_topics);
+  use PgSeries::Report::Topics qw(check_topics filler read_topics);
 
   my $topics = read_topics('benchmarks/topics.json');
   check_topics($topics, \@results, \@patches);
+  my $fill = filler($file, $topics, \@results, 'indexes');
+  print $fill->('planning takes {plan:patched} instructions');
 
 =head1 DESCRIPTION
 
@@ -21,6 +24,7 @@ benchmarks/topics.json says what the page shows of each topic of the series:
   plot       { bench, file }: one of the plots of that benchmark
   figures    { NAME => { bench, measure, case } }: each exactly one figure, as
              in readme
+  letter     the same, for figures that only cover letters have; may be missing
   sentence   a text, or a list of texts, which semicolons join
   worst      the same: what gets slower, and by how much
 
@@ -31,7 +35,15 @@ the page takes from the results.  WHAT is
   ratio           patched / base; for time with the 95% interval
   percent         the same as "31.9% less" or "4.2% more"
   verdict         see figure() in PgSeries::Report::Results
+  pairs           for time: the number of pairs of runs
+  cores           of the machine
   KEY             the value of this key of the figure's case
+
+A figure with C<all> (true) is all that fit, one or more; C<measure> may then be a
+list.  What stands for it is a range, as "0.427 to 0.587", without intervals, and
+the verdicts with their numbers, as "59 better, 1 worse".  A figure with C<of>,
+the name of another measure, is its share of that one in the same case: C<base>
+and C<patched> are percentages.
 
 A text with a figure that was not measured is left out, and the page says so; a
 topic that the file does not have is left out, too.  Where the page must be
@@ -52,13 +64,15 @@ use Exporter                  qw(import);
 use File::Basename            qw(dirname);
 use PgSeries::Report::Markup  qw(bytes relative_path);
 use PgSeries::Report::Results qw(builds case_text dates figure grouped machine
-  mixed number ratio_text refuse select_series texts);
+  mixed number ratio ratio_text refuse select_series texts);
 use PgSeries::Util qw(info slurp_json);
 use Scalar::Util   qw(looks_like_number);
 
-our @EXPORT_OK = qw(check_topics measured_topics read_topics topics_page);
+our @EXPORT_OK =
+  qw(check_topics filler measured_topics read_topics topics_page);
 
 my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
+my $letter_placeholder = qr/\{(?:([\w-]+)\/)?([\w-]+):([\w-]+)\}/;
 
 =item read_topics($file)
 
@@ -88,12 +102,22 @@ sub read_topics
 			$bad->("$name: \"$key\" is not an object")
 			  unless $hash->($topic->{$key});
 		}
-		my %figures = %{ $topic->{figures} };
+		$topic->{letter} = {} unless defined $topic->{letter};
+		$bad->("$name: \"letter\" is not an object")
+		  unless $hash->($topic->{letter});
+		my %of_page = %{ $topic->{figures} };
+		my ($twice) = grep { $of_page{$_} } sort keys %{ $topic->{letter} };
+		$bad->("$name: \"figures\" and \"letter\" have a figure \"$twice\"")
+		  if defined $twice;
+		my %figures = (%of_page, %{ $topic->{letter} });
 		foreach my $figure (sort keys %figures)
 		{
 			$bad->("$name: figure \"$figure\" has no \"case\"")
 			  unless $hash->($figures{$figure})
 			  && $hash->($figures{$figure}{case});
+			$bad->("$name: figure \"$figure\": \"of\" is not a text")
+			  unless !exists $figures{$figure}{of}
+			  || $text->($figures{$figure}{of});
 		}
 		foreach my $part (
 			[ 'plot', $topic->{plot}, qw(bench file) ],
@@ -104,7 +128,10 @@ sub read_topics
 			foreach my $key (@keys)
 			{
 				$bad->("$name: $what has no \"$key\"")
-				  unless $text->($object->{$key});
+				  unless $text->($object->{$key})
+				  || ( $key eq 'measure'
+					&& $object->{all}
+					&& texts($object->{$key}));
 			}
 			$bad->("$name: $what: no benchmark \"$object->{bench}\"")
 			  unless $object->{bench} =~ /^\w[\w.-]*\z/a
@@ -118,7 +145,7 @@ sub read_topics
 			foreach my $template (@{ $topic->{$key} })
 			{
 				my ($left, @names) = _placeholders($template);
-				my ($stranger) = grep { !$figures{$_} } @names;
+				my ($stranger) = grep { !$of_page{$_} } @names;
 				$bad->("$name: \"$key\" has a brace that is no {NAME:WHAT}")
 				  if $left =~ /[{}]/;
 				$bad->("$name: \"$key\" has a digit: write {NAME:WHAT}")
@@ -129,7 +156,7 @@ sub read_topics
 				$used{$_} = 1 foreach @names;
 			}
 		}
-		my ($unused) = grep { !$used{$_} } sort keys %figures;
+		my ($unused) = grep { !$used{$_} } sort keys %of_page;
 		$bad->("$name: no text has the figure \"$unused\"")
 		  if defined $unused;
 	}
@@ -194,10 +221,12 @@ sub measured_topics
 		refuse("$file: $name: $bench has " . @plots . " plots named $plot",
 			'name a plot that its meta.json has once')
 		  if $result{$bench} && @plots != 1;
+		my %figures = (%{ $topic->{figures} }, %{ $topic->{letter} });
 		my %series = map {
-			$_ => _series("$file: $name", $_, $topic->{figures}{$_},
-				\%result, $complete)
-		} sort keys %{ $topic->{figures} };
+			$_ =>
+			  scalar _series("$file: $name", $_, $figures{$_}, \%result,
+				$complete)
+		} sort keys %figures;
 		push @topics, {
 			name => $name,
 			title => $topic->{title},
@@ -227,24 +256,52 @@ sub _left_out
 	return;
 }
 
-# The series of a figure, or undef if it was not measured.
+# What a figure of topics.json is: { series, all, of, machine }, with the series
+# that fit and, for a share, those that they are a share of.  Returns undef if it
+# was not measured.
 sub _series
 {
 	my ($where, $name, $figure, $results, $complete) = @_;
-	my ($bench, $measure, $case) = @{$figure}{qw(bench measure case)};
+	my $result = $results->{ $figure->{bench} };
+	my $find = sub {
+		my ($case, $all, @measures) = @_;
+		my @found =
+		  $result ? map { select_series($result, $_, $case) } @measures : ();
+
+		refuse(
+			sprintf(
+				'%s: figure "%s": %d figures of %s are %s (%s)',
+				$where, $name,
+				scalar @found, $figure->{bench},
+				join(' or ', @measures), case_text($case, sort keys %$case)),
+			sprintf('name %s one, or run the benchmark',
+				$all ? 'at least' : 'exactly')
+		) if (@found > 1 && !$all) || ($complete && !@found);
+		return @found;
+	};
 	my @found =
-	  $results->{$bench}
-	  ? select_series($results->{$bench}, $measure, $case)
+	  $find->(@{$figure}{qw(case all)}, texts($figure->{measure}));
+	my @of =
+	  defined $figure->{of}
+	  ? map { $find->(_defined($_->{case}), 0, $figure->{of}) } @found
 	  : ();
 
-	refuse(
-		sprintf(
-			'%s: figure "%s": %d figures of %s are %s (%s)',
-			$where, $name, scalar @found,
-			$bench, $measure, case_text($case, sort keys %$case)),
-		'name exactly one, or run the benchmark'
-	) if @found > 1 || ($complete && !@found);
-	return $found[0];
+	return if !@found || (defined $figure->{of} && @of < @found);
+	return {
+		series => \@found,
+		all => $figure->{all},
+		of => \@of,
+		machine => $result->{machine}
+	};
+}
+
+sub _defined
+{
+	my ($case) = @_;
+	return {
+		map  { $_ => $case->{$_} }
+		grep { defined $case->{$_} } keys %$case
+	};
 }
 
 # The templates whose figures were measured, as one sentence for an inline.
@@ -269,35 +326,78 @@ sub _sentence
 	return ("$sentence; ", $note, '.');
 }
 
-# What a placeholder stands for.
+# What a placeholder stands for; $figure is from _series().
 sub _value
 {
-	my ($where, $name, $what, $series) = @_;
-	my $figure = figure($series);
+	my ($where, $name, $what, $figure) = @_;
+	my @series = @{ $figure->{series} };
+	my @of = @{ $figure->{of} };
+	my (%count, @values);
+
+	foreach my $i (0 .. $#series)
+	{
+		my $value = _value_of($what, $series[$i], $of[$i], $figure);
+		refuse(
+			"$where: {$name:$what}: $series[$i]{measure} has no case with "
+			  . "\"$what\"",
+			@of
+			? 'of a share, write base, patched, pairs, cores or a key of the case'
+			: 'write base, patched, ratio, percent, verdict, pairs, cores or a '
+			  . 'key of the case') unless $value;
+		push @values, $value;
+		$count{ $value->[1] }++;
+	}
+	return $values[0][1] unless $figure->{all};
+	return join ', ', map { "$count{$_} $_" }
+	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse'
+	  if $what eq 'verdict';
+
+	# From the lowest to the highest number; other values one after the other.
+	my $numbers = !grep { !looks_like_number($_->[0]) } @values;
+	@values = sort { $a->[0] <=> $b->[0] } @values if $numbers;
+	my @texts = grep { delete $count{$_} } map { $_->[1] } @values;
+	@texts = @texts[ 0, -1 ] if $numbers && @texts > 1;
+	return join $numbers ? ' to ' : ', ', @texts;
+}
+
+# The same for one series, as a value and its text; undef if there is none.  $of is
+# the series that this one is a share of, or undef.
+sub _value_of
+{
+	my ($what, $series, $of, $figure) = @_;
+	my $said = figure($series);
 	my $time = $series->{method} eq 'time';
-	my $case = $series->{case}{$what};
+	my $value = $series->{case}{$what};
 
 	if ($what eq 'base' || $what eq 'patched')
 	{
-		my $median = $figure->{$what}[0];
-		return _duration($median) if $series->{unit} =~ /^ns\b/;
-		return grouped($median)
+		my $median = $said->{$what}[0];
+		if ($of)
+		{
+			my $percent = 100 * $median / figure($of)->{$what}[0];
+			return [ $percent, number($percent) . '%' ];
+		}
+		return [ $median, _duration($median) ] if $series->{unit} =~ /^ns\b/;
+		return [ $median, grouped($median) ]
 		  if $series->{method} eq 'count' && $median =~ /^\d+\z/;
-		return number($median, !$time);
+		return [ $median, number($median, !$time) ];
 	}
-	return ratio_text($series, $figure) if $what eq 'ratio';
-	return _percent($figure->{ratio})
-	  . (
-		!$time ? ''
-		: defined $figure->{lo}
-		? ' [' . join(', ', map { _percent($_) } @{$figure}{qw(lo hi)}) . ']'
-		: ', too few pairs') if $what eq 'percent';
-	return $figure->{verdict} if $what eq 'verdict';
-	refuse(
-		"$where: {$name:$what}: $series->{measure} has no case with \"$what\"",
-		'write base, patched, ratio, percent, verdict or a key of the case'
-	) unless defined $case;
-	return looks_like_number($case) ? grouped($case) : $case;
+	if (!$of && ($what eq 'ratio' || $what eq 'percent'))
+	{
+		my $ratio = $said->{ratio};
+		my $text = $what eq 'ratio' ? \&ratio : \&_percent;
+		return [ $ratio, $text->($ratio) ] if !$time || $figure->{all};
+		return [ $ratio, ratio_text($series, $said) ] if $what eq 'ratio';
+		return [ $ratio, $text->($ratio) . ', too few pairs' ]
+		  unless defined $said->{lo};
+		my $bounds = join ', ', map { $text->($_) } @{$said}{qw(lo hi)};
+		return [ $ratio, $text->($ratio) . " [$bounds]" ];
+	}
+	$value = $said->{verdict} if !$of && $what eq 'verdict';
+	$value = $said->{n} if $what eq 'pairs' && $time;
+	$value = $figure->{machine}{cores} if $what eq 'cores';
+	return unless defined $value;
+	return [ $value, looks_like_number($value) ? grouped($value) : $value ];
 }
 
 sub _percent
@@ -317,6 +417,58 @@ sub _duration
 		  if $ns >= $unit->[0];
 	}
 	return number($ns) . ' ns';
+}
+
+=item filler($file, \%topics, \@results, $topic)
+
+Returns a function that fills the placeholders of a text, which is from the cover
+letter $file of a topic, or of the whole set if that is undef.  In a letter, the
+figures of any topic are C<{TOPIC/NAME:WHAT}>, those of its own topic
+C<{NAME:WHAT}>.  The function returns bytes, with "us" for microseconds, and raises
+an error if a brace is no placeholder, if topics.json has no such figure, or if
+that was not measured.
+
+=cut
+
+sub filler
+{
+	my ($file, $topics, $results, $own) = @_;
+	my %result = map { $_->{bench} => $_ } @$results;
+
+	return sub {
+		my ($text) = @_;
+		(my $left = $text) =~ s/$letter_placeholder//g;
+		refuse("$file: \"$1\" is no {NAME:WHAT}",
+			'braces are for figures of benchmarks/topics.json: correct it')
+		  if $left =~ /(\{\S*|\S*\})/;
+		$text =~ s{$letter_placeholder}
+		  {_letter_value($file, $topics, \%result, defined $1 ? $1 : $own,
+			$2, $3)}ge;
+		return $text;
+	};
+}
+
+sub _letter_value
+{
+	my ($letter, $topics, $results, $topic, $name, $what) = @_;
+	my $file = $topics->{file};
+
+	refuse("$letter: {$name:$what} names no topic", 'write {TOPIC/NAME:WHAT}')
+	  unless defined $topic;
+	my $known = $topics->{topics}{$topic};
+	refuse("$letter: {$name:$what}: $file has no topic \"$topic\"",
+		'correct the name, or add it')
+	  unless $known;
+	my $figure = $known->{figures}{$name} || $known->{letter}{$name};
+	refuse(
+		"$letter: {$name:$what}: $file has no figure \"$name\" of the topic "
+		  . $topic,
+		'correct the name, or add the figure to "letter" of the topic'
+	) unless $figure;
+	my $value = _value($letter, $name, $what,
+		_series("$file: $topic", $name, $figure, $results, 1));
+	$value =~ s/\x{b5}s/us/g;
+	return bytes($value);
 }
 
 =item topics_page(%options)
