@@ -62,6 +62,7 @@ sub command
 	# All hours of work would be in vain.
 	$c->builds->check_tools($c->builds->describe($_)) for @names;
 	my $dir = make_dir($c->config->work . '/world');
+	my $commit = commit($c);
 	my $failed = 0;
 	my $text = '';
 	for my $i (0 .. $#names)
@@ -88,7 +89,7 @@ sub command
 			JSON::PP->new->canonical->pretty->encode(
 				{
 					date => strftime('%Y-%m-%d', localtime),
-					commit => commit($c),
+					commit => $commit,
 					minutes => $minutes,
 					%count,
 					failed => [ map { $_->{name} } @bad ]
@@ -96,7 +97,7 @@ sub command
 	}
 	my %all = map { $_->[0] => slurp_json("$dir/$_->[0].json") }
 	  grep { -f "$dir/$_->[0].json" } @CONFIGURATIONS;
-	for (grep { $all{$_}{commit} ne commit($c) } keys %all)
+	for (grep { $all{$_}{commit} ne $commit } keys %all)
 	{
 		delete $all{$_};
 	}
