@@ -9,7 +9,7 @@ use FindBin;
 use lib "$FindBin::RealBin/../lib";
 
 use PgSeries::Plans;
-use PgSeries::Util qw(write_file);
+use PgSeries::Util qw(make_dir write_file);
 use Test::More;
 
 my $dir = File::Temp->newdir();
@@ -121,5 +121,29 @@ my %runs = (
 is( join(' ', PgSeries::Plans::disjoint(\%base, \%patched, \%runs, 2)),
 	'differs gone new',
 	'no plan in common, or planned by one build only in every run');
+
+# The keys that are expected for a build: those of its topics.
+{
+
+	package Stub;
+
+	sub new      { my ($class, %self) = @_; return bless \%self, $class; }
+	sub config   { my ($self) = @_;         return $self; }
+	sub builds   { my ($self) = @_;         return $self; }
+	sub top      { my ($self) = @_;         return $self->{top}; }
+	sub describe { my ($self) = @_; return { patches => $self->{patches} }; }
+}
+make_dir("$dir/src/test/data");
+write_file(
+	"$dir/src/test/data/plans-expected.json",
+	'{ "a": ["k1", "k2"], "b": ["k3"] }');
+is_deeply(
+	PgSeries::Plans::expected_keys(
+		Stub->new(
+			top => "$dir",
+			patches => [ { topic => 'a' }, { topic => 'c' } ]),
+		'any'),
+	{ k1 => 1, k2 => 1 },
+	'what is expected of a topic');
 
 done_testing();

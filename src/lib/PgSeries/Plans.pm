@@ -5,7 +5,7 @@ use warnings FATAL => 'all';
 
 use File::Path qw(remove_tree);
 use PgSeries::Server;
-use PgSeries::Util qw(fail info make_dir read_file write_file);
+use PgSeries::Util qw(fail info make_dir read_file slurp_json write_file);
 
 =pod
 
