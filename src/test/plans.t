@@ -146,4 +146,30 @@ is_deeply(
 	{ k1 => 1, k2 => 1 },
 	'what is expected of a topic');
 
+# Patches that make the catalogs larger.
+write_file("$dir/$_->[0].patch",
+	"--- a/src/$_->[1]\n+++ b/src/$_->[1]\n@@ -1 +1 @@\n-a\n+b\n")
+  for [ 'dat', 'include/catalog/pg_proc.dat' ],
+  [ 'sql', 'backend/catalog/system_views.sql' ],
+  [ 'h', 'include/catalog/pg_index.h' ];
+for my $case ([ dat => 1 ], [ sql => 1 ], [ h => 0 ])
+{
+	my ($name, $changes) = @$case;
+	my $stub = Stub->new(
+		patches => [
+			{ topic => 'a', path => "$dir/h.patch" },
+			{ topic => 'a', path => "$dir/$name.patch" }
+		]);
+	is(!!PgSeries::Plans::changes_catalogs($stub, 'any'),
+		!!$changes, "catalogs changed by .$name");
+}
+ok( PgSeries::Plans::reads_catalogs(
+		{
+			'Seq Scan on public.t' => 1,
+			"Sort\n  ->  Seq Scan on pg_catalog.pg_class c" => 1
+		}),
+	'a plan that reads a catalog');
+ok(!PgSeries::Plans::reads_catalogs({ 'Seq Scan on public.t' => 1 }),
+	'a plan that does not');
+
 done_testing();
