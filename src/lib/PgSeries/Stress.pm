@@ -219,8 +219,8 @@ sub sqlsmith
 		}
 		if (!$ok && !@crash)
 		{
-			# An hour's work, though whether base has the same internal errors is
-			# not known.
+			# It may have run for hours.  Whether base has the same internal errors
+			# is not known, though.
 			my @internal = map { $internal{$_} } sort keys %internal;
 			info('sqlsmith: no crash in '
 				  . sqlsmith_result($server, $done, \%errors, \@internal, [])
