@@ -126,7 +126,8 @@ sub describe
 		'choose base, patched, base-assert, assert, prefix-N, topic-NAME, '
 		  . join(', ', sort keys %VARIANT));
 	my $assert = $name !~ /^(base|patched)$/;
-	my $dir = $self->{config}->work . "/b/$name";
+	my $dir =
+	  $self->{config}->work . '/b/' . ($self->{place}{$name} // $name);
 	return {
 		name => $name,
 		dir => $dir,
@@ -149,6 +150,19 @@ sub describe
 		slow => $variant->{slow} || 1,
 		make => $variant->{make},
 	};
+}
+
+=item place($name, $other)
+
+Has build $name made in the directory of build $other, in place of that.
+
+=cut
+
+sub place
+{
+	my ($self, $name, $other) = @_;
+	$self->{place}{$name} = $other;
+	return;
 }
 
 =item ensure($name, %options)

@@ -81,7 +81,7 @@ my %COMMAND = (
 		options => {
 			'round-trip' => 'apply, export and compare only',
 			'prefix=s' =>
-			  'build and test the first K patches, or "each" prefix',
+			  'build and test the first K patches, or each prefix from K to L (10-20), or "each"',
 			'topic=s' =>
 			  'build and test one topic on plain upstream, or "each"',
 			'world' =>
@@ -555,29 +555,26 @@ sub check
 		  : ('base', 'patched');
 		return PgSeries::Plans::compare($c, @builds);
 	}
-	my @names;
-	if (defined $o->{prefix})
-	{
-		my $n = $series->patches;
-		@names = map { "prefix-$_" }
-		  $o->{prefix} eq 'each' ? 1 .. $n : ($o->{prefix});
-	}
-	elsif (defined $o->{topic})
-	{
-		@names = map { "topic-$_" }
-		  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
-	}
+	my @names = names_to_check($series, $o);
 	if (@names)
 	{
 		my $test = PgSeries::Test->new($c->config, $c->builds);
-		my @results;
+		my ($place, @results);
 		for my $name (@names)
 		{
+			# Prefixes follow each other in one directory, where little is to be
+			# compiled from one to the next; that of a failure is left as it is.
+			$c->builds->place($name, $place //= $name)
+			  if defined $o->{prefix};
 			my @patches = @{ $c->builds->describe($name)->{patches} };
 			my ($suites, $tests) = $test->suites(@patches);
+			my @of = $test->run_suites($name, $suites, $tests);
+			my %count = count_results(@of);
+			info("$name: " . counts(%count)) if @names > 1;
+			undef $place if $count{fail};
 			push @results, map {
 				{ %$_, name => "$name: $_->{name}" }
-			} $test->run_suites($name, $suites, $tests);
+			} @of;
 		}
 		return show_results($c, @results);
 	}
@@ -596,21 +593,57 @@ sub check
 	return @said || $lint && @{ $lint->{findings} } ? 1 : 0;
 }
 
+# The builds that --prefix or --topic asks for.
+sub names_to_check
+{
+	my ($series, $o) = @_;
+	if (defined(my $prefix = $o->{prefix}))
+	{
+		my $n = $series->patches;
+		my ($first, $last) =
+			$prefix eq 'each'          ? (1, $n)
+		  : $prefix =~ /^(\d+)-(\d+)$/ ? ($1, $2)
+		  :                              ($prefix, $prefix);
+		$series->prefix($_) for $first, $last;
+		usage_error("--prefix=$prefix: there is nothing from $first to $last",
+			'check')
+		  if $first > $last;
+		return map { "prefix-$_" } $first .. $last;
+	}
+	return () unless defined $o->{topic};
+	return
+	  map { "topic-$_" }
+	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
+}
+
+sub count_results
+{
+	my (@results) = @_;
+	my %count = (ok => 0, fail => 0, skip => 0);
+	$count{ $_->{result} }++ for @results;
+	return %count;
+}
+
+sub counts
+{
+	my (%count) = @_;
+	return "$count{ok} passed, $count{fail} failed, $count{skip} skipped";
+}
+
 sub show_results
 {
 	my ($c, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	my %count = (ok => 0, fail => 0, skip => 0);
+	my %count = count_results(@results);
 	my $text = '';
 	for my $r (@results)
 	{
-		$count{ $r->{result} }++;
 		$text .= sprintf "%-5s %s\n", $r->{result}, $r->{name};
 		$text .= "$r->{detail}\nrerun: $r->{rerun}\n"
 		  if $r->{result} eq 'fail';
 	}
-	$text .= "$count{ok} passed, $count{fail} failed, $count{skip} skipped\n";
+	$text .= counts(%count) . "\n";
 	$c->say({ results => \@results, %count }, $text);
 	return $count{fail} ? 1 : 0;
 }
