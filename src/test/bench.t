@@ -466,9 +466,12 @@ foreach my $case (
 	my ($change, $want) = @$case;
 	($kept, $why) = kept(result(%$change, series => \@old));
 	is_deeply($kept, [], "another run ($want): nothing stays");
-	like($why,
-		qr/^$dir\/result\.json: replaced; it had figures of another $want$/,
+	like(
+		$why,
+		qr/^$dir\/result\.json had figures of another $want; it is $dir\/result\.json\.old now$/,
 		'it says so');
+	is($json->decode(slurp("$dir/result.json.old"))->{series}[0]{n},
+		'again', 'nothing is lost');
 }
 my $first = result();
 PgSeries::Bench::keep_others($first, "$dir/none.json");
@@ -494,13 +497,19 @@ is_deeply($first, result(), 'no earlier run');
 	sub measure
 	{
 		my ($self, $m, $case) = @_;
+		die "no more\n" if $self->{dies} && !--$self->{dies};
+		$self->{deadline} = 1
+		  if $self->{stop_after} && !--$self->{stop_after};
 		return { measure => $m->{name}, case => $case };
 	}
 }
 
+my @written;
+
 sub benchmark
 {
 	my (%change) = @_;
+	@written = ();
 	my $self = bless {
 		config => bless({}, 'Config'),
 		scale => 'demo',
@@ -517,6 +526,10 @@ sub benchmark
 		sub {
 			$self->benchmark(
 				'one', $meta,
+				sub {
+					push @written, scalar @{ $_[0]{series} };
+					return $_[0];
+				},
 				PgSeries::Bench::databases(
 					$meta, 'meta.json',
 					scale => 'demo',
@@ -527,6 +540,7 @@ sub benchmark
 }
 my ($result, $self, $out) = benchmark();
 is(scalar @{ $result->{series} }, 4, 'all cases were measured');
+is("@written", '2 4', 'what is there is written after each database');
 is_deeply(
 	$self->{done},
 	[ { rows => 10 }, { rows => 20 } ],
@@ -538,6 +552,11 @@ is($json->decode($written)->{title}, "\x{2264}", 'the text is as it was');
 ($result, $self) = benchmark(deadline => 1);
 ok(!defined $result, 'the time was up: no result');
 is($self->{left_out}, 4, 'the cases are counted');
+($result, $self) = benchmark(stop_after => 1);
+is(scalar @{ $result->{series} }, 1, 'the time was up after the first case');
+is($self->{left_out}, 3, 'those after it are counted');
+eval { benchmark(dies => 3); };
+is("@written", '2', 'an error costs one database');
 
 # The report's options
 {

@@ -176,13 +176,18 @@ sub command
 
 	for my $name (grep { @{ $databases{$_} } } @names)
 	{
-		my $result =
-		  $run->benchmark($name, $meta{$name}, @{ $databases{$name} })
+		# Written again and again, so that an error or an interrupt costs little.
+		my $write = sub {
+			my ($result) = @_;
+			keep_others($result, "$output/$name.json");
+			write_file("$output/$name.json",
+				JSON::PP->new->canonical->pretty->encode($result));
+			return $result;
+		};
+		my ($result, @series) =
+		  $run->benchmark($name, $meta{$name}, $write, @{ $databases{$name} })
 		  or next;
-		push @measured, @{ $result->{series} };
-		keep_others($result, "$output/$name.json");
-		write_file("$output/$name.json",
-			JSON::PP->new->canonical->pretty->encode($result));
+		push @measured, @series;
 		push @results, $result;
 	}
 	info("$run->{left_out} cases were left out when the time was up")
@@ -402,7 +407,9 @@ sub keep_others
 		my ($what, $was, $is) = @_;
 		$was = 'not known' unless defined $was;
 		return 0 if $was eq $is;
-		info("$file: replaced; it had figures of another $what: $was");
+		rename $file, "$file.old"
+		  or fail(2, "cannot rename $file: $!", 'check its permissions');
+		info("$file had figures of another $what: $was; it is $file.old now");
 		return 1;
 	};
 	for my $key (qw(format base patched scale))
@@ -462,16 +469,16 @@ sub one_line
 	return $line;
 }
 
-# The result of one benchmark, as PgSeries::Report::Results reads it; undef if
-# there was no time for any case.
+# The result of one benchmark, as PgSeries::Report::Results reads it and $write has
+# written it, and what was measured for it; nothing if there was no time for any case.
 sub benchmark
 {
-	my ($self, $name, $meta, @databases) = @_;
+	my ($self, $name, $meta, $write, @databases) = @_;
 	local $self->{meta} = $meta;
 	local $self->{dir} = $self->{config}->top . "/benchmarks/$name";
 	local $self->{of_scale} = $meta->{scales}{ $self->{scale} };
 	local $self->{server} = undef;
-	my @series;
+	my ($result, @series);
 	for my $database (@databases)
 	{
 		my ($values, $cases) = @{$database}{qw(values cases)};
@@ -484,10 +491,26 @@ sub benchmark
 			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
 		$self->{server} ||= $self->servers;
 		$self->set_up($values);
-		push @series, map { $self->measure(@$_) } @$cases;
+		for my $case (@$cases)
+		{
+			if ($self->{deadline} && time > $self->{deadline})
+			{
+				$self->{left_out}++;
+				next;
+			}
+			push @series, $self->measure(@$case);
+		}
+		$result = $write->($self->result($name, @series)) if @series;
 	}
 	return unless @series;
 	$_->stop for values %{ $self->{server} };
+	return ($result, @series);
+}
+
+sub result
+{
+	my ($self, $name, @series) = @_;
+	my $meta = $self->{meta};
 	return {
 		format => 1,
 		bench => $name,

@@ -177,17 +177,13 @@ sub ensure
 	my ($self, $name, %opt) = @_;
 	my $b = $self->describe($name);
 	my $config = $self->{config};
+	$self->check_tools($b);
 	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
-	my $want = "$commit @{ $b->{options} } " . toolchain($b->{cc}) . "\n";
+	my $want = "$commit @{ $b->{options} } " . toolchain($b) . "\n";
 	$b->{commit} = $commit;
 	return $b if -f $b->{stamp} && read_file($b->{stamp}) eq $want;
 
-	$self->check_tools($b);
-	fail(
-		2,
-		'less than 3 GB are free in ' . $config->work,
-		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	) if free_bytes($config->work) < NEEDED_BYTES;
+	$self->check_space;
 	unlink $b->{stamp};
 	make_dir($b->{dir});
 	make_dir($b->{$_}, $config->user) for qw(build inst);
@@ -200,7 +196,10 @@ sub ensure
 	info("building $name (log: $b->{log}/build.log)");
 	$self->configure($b);
 	$self->ninja($b, [], 'build.log');
+
+	# Nor must tests run what another series has installed.
 	remove_tree($b->{inst}, { keep_root => 1 });
+	remove_tree("$b->{build}/tmp_install");
 	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
 	write_file($b->{stamp}, $want);
 	return $b;
@@ -246,6 +245,18 @@ sub check_tools
 	return;
 }
 
+sub check_space
+{
+	my ($self) = @_;
+	my $work = $self->{config}->work;
+	fail(
+		2,
+		"less than 3 GB are free in $work",
+		'free some space there, or name another directory in PGSERIES_WORKDIR'
+	) if free_bytes($work) < NEEDED_BYTES;
+	return;
+}
+
 =item environment($build)
 
 The environment variables for the programs of a build, and for making it.
@@ -262,16 +273,14 @@ my %toolchain;
 
 sub toolchain
 {
-	my ($cc) = @_;
-	return $toolchain{$cc} ||= join(
-		'/',
-		map {
-			(   split /\n/,
-				capture(
-					[ $_, '--version' ],
-					env => { PATH => PgSeries::Config::PATH }))[0]
-		} $cc,
-		'meson');
+	my ($b) = @_;
+	return join '/', map {
+		$toolchain{$_} ||= (
+			split /\n/,
+			capture(
+				[ $_, '--version' ],
+				env => { PATH => PgSeries::Config::PATH }))[0]
+	} $b->{cc}, $b->{make} ? 'make' : 'meson';
 }
 
 sub checkout
@@ -299,7 +308,7 @@ sub configure
 	my ($self, $b) = @_;
 	my $config = $self->{config};
 	my $made = "$b->{dir}/configured";
-	my $want = "@{ $b->{options} } $b->{inst} " . toolchain($b->{cc}) . "\n";
+	my $want = "@{ $b->{options} } $b->{inst} " . toolchain($b) . "\n";
 	return
 		 if -f $made
 	  && read_file($made) eq $want
@@ -359,8 +368,8 @@ sub ninja
 		tail_lines => 30,
 		what => "@{$command}[0 .. 1] of $b->{name}",
 		remedy =>
-		  "see $file, correct the patch, then rerun: src/bin/pgseries build $b->{name}"
-	);
+		  "see $file, correct the patch, then rerun: src/bin/pgseries build "
+		  . ($b->{rerun} // $b->{name}));
 	return;
 }
 
@@ -381,8 +390,11 @@ sub install_to
 	) unless $prefix =~ m{^/};
 	my $config = $self->{config};
 	my $b = $self->describe('patched');
+	$self->check_tools($b);
+	$self->check_space;
 	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
 	$b->{name} = 'install';
+	$b->{rerun} = "--prefix=$prefix";
 	$b->{dir} = $config->work . '/b/install';
 	$b->{$_} = "$b->{dir}/$_" for qw(src build log);
 	$b->{inst} = $prefix;

@@ -230,7 +230,11 @@ sub main
 	local $| = 1;
 	my $status = eval {
 		my $code = dispatch($top, @arguments);
+
+
+		# In a pipe whose reader has seen enough there is nothing left to say.
 		STDOUT->flush && !STDOUT->error
+		  or -p STDOUT
 		  or fail(
 			2,
 			"cannot write standard output: $!",
@@ -560,21 +564,31 @@ sub check
 	{
 		my $test = PgSeries::Test->new($c->config, $c->builds);
 		my ($place, @results);
+		$c->builds->describe($_) for @names;
 		for my $name (@names)
 		{
 			# Prefixes follow each other in one directory, where little is to be
 			# compiled from one to the next; that of a failure is left as it is.
 			$c->builds->place($name, $place //= $name)
 			  if defined $o->{prefix};
-			my @patches = @{ $c->builds->describe($name)->{patches} };
-			my ($suites, $tests) = $test->suites(@patches);
-			my @of = $test->run_suites($name, $suites, $tests);
-			my %count = count_results(@of);
-			info("$name: " . counts(%count)) if @names > 1;
+			my @of = PgSeries::Test::attempt(
+				'src/bin/pgseries check --' . $name =~ s/-/=/r,
+				sub {
+					my @patches = @{ $c->builds->describe($name)->{patches} };
+					my ($suites, $tests) = $test->suites(@patches);
+					return $test->run_suites($name, $suites, $tests);
+				});
+			my %count = PgSeries::Test::count(@of);
 			undef $place if $count{fail};
-			push @results, map {
-				{ %$_, name => "$name: $_->{name}" }
-			} @of;
+			$_->{name} = "$name: $_->{name}" for @of;
+			push @results, @of;
+
+			# An interrupt must not take with it what has been found.
+			info(
+					join('', map { failure($_) } @of)
+				  . "$name: "
+				  . counts(%count))
+			  if @names > 1;
 		}
 		return show_results($c, @results);
 	}
@@ -616,12 +630,12 @@ sub names_to_check
 	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
 }
 
-sub count_results
+# A failed test as it is printed; nothing for others.
+sub failure
 {
-	my (@results) = @_;
-	my %count = (ok => 0, fail => 0, skip => 0);
-	$count{ $_->{result} }++ for @results;
-	return %count;
+	my ($r) = @_;
+	return '' if $r->{result} ne 'fail';
+	return "fail  $r->{name}\n$r->{detail}\nrerun: $r->{rerun}\n";
 }
 
 sub counts
@@ -635,13 +649,11 @@ sub show_results
 	my ($c, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	my %count = count_results(@results);
+	my %count = PgSeries::Test::count(@results);
 	my $text = '';
 	for my $r (@results)
 	{
-		$text .= sprintf "%-5s %s\n", $r->{result}, $r->{name};
-		$text .= "$r->{detail}\nrerun: $r->{rerun}\n"
-		  if $r->{result} eq 'fail';
+		$text .= failure($r) || sprintf "%-5s %s\n", $r->{result}, $r->{name};
 	}
 	$text .= counts(%count) . "\n";
 	$c->say({ results => \@results, %count }, $text);

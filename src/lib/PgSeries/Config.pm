@@ -137,11 +137,12 @@ sub work
 		'name another directory in PGSERIES_WORKDIR or ./configure --workdir'
 	) if $work =~ /\s/;
 	my $link = "$build/work";
-	unlink $link if -l $link && !-e $link;
+	unlink $link if -l $link && ($work eq $link || !-e $link);
 	make_dir($work);
 
 	# The variable may be for one command only: the link stays.
-	if (!-e $link || -l $link && !$ENV{PGSERIES_WORKDIR})
+	if ($work ne $link
+		&& (!-e $link || -l $link && !$ENV{PGSERIES_WORKDIR}))
 	{
 		unlink $link;
 		symlink $work,

@@ -4,9 +4,10 @@ use strict;
 use warnings FATAL => 'all';
 
 use Exporter       qw(import);
-use PgSeries::Util qw(capture run run_status);
+use File::Temp     ();
+use PgSeries::Util qw(capture fail run run_status);
 
-our @EXPORT_OK = qw(git git_capture git_status GIT_ENV);
+our @EXPORT_OK = qw(git git_capture git_status patched_tree GIT_ENV);
 
 =pod
 
@@ -27,6 +28,11 @@ the text of a patch is pinned.
 Run git in a directory: C<git> raises an error when git fails, C<git_capture>
 also returns its output, C<git_status> returns the exit status (options as for
 PgSeries::Util::run_status).
+
+=item patched_tree($dir, $commit, $patch)
+
+Returns the tree that a patch file makes of a commit's tree, or undef if it does not
+apply as it is.  No worktree is touched.
 
 =back
 
@@ -84,6 +90,29 @@ sub git_capture
 {
 	my ($dir, @arguments) = @_;
 	return capture([ 'git', @PINS, @arguments ], options($dir, @arguments));
+}
+
+sub patched_tree
+{
+	my ($dir, $commit, $patch) = @_;
+	my $temp = File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
+	my $git = sub {
+		my (@arguments) = @_;
+		my $status = git_status(
+			$dir, \@arguments,
+			env => { GIT_INDEX_FILE => "$temp/index" },
+			out => \my $out,
+			err => \my $err);
+		return $out if $status == 0;
+		fail(2, "git $arguments[0] failed", 'free some disk space', $err)
+		  if $arguments[0] ne 'apply';
+		return;
+	};
+	$git->('read-tree', $commit);
+	return unless defined $git->(qw(apply --cached), $patch);
+	my $tree = $git->('write-tree');
+	chomp $tree;
+	return $tree;
 }
 
 sub options

@@ -3,8 +3,8 @@ package PgSeries::Rebase;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Git  qw(git_capture git_status);
-use PgSeries::Util qw(fail on_exit);
+use PgSeries::Git  qw(git git_capture git_status patched_tree);
+use PgSeries::Util qw(fail);
 
 =pod
 
@@ -49,9 +49,6 @@ sub rebase
 	my @old = $series->commits_of(@patches);
 	my $new =
 	  $series->upstream->import_release($repository, $version, $tarball);
-	my $index = git_capture($repository, qw(rev-parse --absolute-git-dir))
-	  . '/rebase-index';
-	my $forget = on_exit(sub { unlink $index; });
 	my @results;
 	my $conflicts = 0;
 
@@ -61,18 +58,8 @@ sub rebase
 		my @files;
 
 		# As the file is?
-		unlink $index;
-		with_index($repository, $index, 'read-tree', $new);
-		my $tree;
-		if (git_status(
-				$repository,
-				[ qw(apply --cached), $patches[$i]{path} ],
-				env => { GIT_INDEX_FILE => $index },
-				err => \my $err) == 0)
-		{
-			$tree = with_index($repository, $index, 'write-tree');
-		}
-		else
+		my $tree = patched_tree($repository, $new, $patches[$i]{path});
+		if (!defined $tree)
 		{
 			# merge-tree finds the common ancestor from the parents.
 			my $ours =
@@ -101,36 +88,37 @@ sub rebase
 			files => \@files
 		  };
 	}
-	unlink $index;
-	$forget->();
-	if (!$conflicts)
-	{
-		my $status = git_status(
-			$repository,
-			[ 'branch', '-f', "series-$version", $new ],
-			err => \my $err);
-		fail(
-			2,
-			"the branch series-$version of $repository cannot be set",
-			'if it is checked out, check out another one there: git checkout series; then run the same command again',
-			$err) if $status != 0;
-	}
+	set_branch($repository, "series-$version", $new) unless $conflicts;
 	return @results;
 }
 
-# Runs git on an index of its own; returns what it prints.
-sub with_index
+# Commits that the person has made on the branch since are not dropped.
+sub set_branch
 {
-	my ($repository, $index, @arguments) = @_;
+	my ($repository, $branch, $commit) = @_;
+	my ($is, $was) = map {
+		git_status(
+			$repository,
+			[ qw(rev-parse -q --verify), $_ ],
+			out => \my $out);
+		$out
+	} "refs/heads/$branch", "refs/pgseries-rebased/$branch";
+	fail(
+		2,
+		"the branch $branch of $repository has commits of yours",
+		"keep them: git branch -m $branch NAME; then run the same command again"
+	) if $is ne '' && $is ne $was && $is ne "$commit\n";
 	my $status = git_status(
-		$repository, \@arguments,
-		env => { GIT_INDEX_FILE => $index },
-		out => \my $out,
+		$repository,
+		[ 'branch', '-f', $branch, $commit ],
 		err => \my $err);
-	fail(2, "git $arguments[0] failed", 'free some disk space', $err)
-	  if $status != 0;
-	chomp $out;
-	return $out;
+	fail(
+		2,
+		"the branch $branch of $repository cannot be set",
+		'if it is checked out, check out another one there: git checkout series; then run the same command again',
+		$err) if $status != 0;
+	git($repository, 'update-ref', "refs/pgseries-rebased/$branch", $commit);
+	return;
 }
 
 # A commit of the tree with the author and message of another.

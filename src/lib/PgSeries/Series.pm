@@ -8,9 +8,10 @@ use File::Basename qw(basename dirname);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
-use PgSeries::Git  qw(git git_capture git_status);
+use PgSeries::Git  qw(git git_capture git_status patched_tree);
 use PgSeries::Upstream;
-use PgSeries::Util qw(fail info make_dir progress read_file write_file);
+use PgSeries::Util
+  qw(fail info make_dir on_exit progress read_file write_file);
 
 =pod
 
@@ -26,7 +27,7 @@ PgSeries::Series - patches as files, and as commits on upstream
 =head1 DESCRIPTION
 
 patches/series lists the patches in order, one file name a line, grouped by
-lines C<# topic: NAME>; other comments and blank lines are kept.  A topic
+lines C<# topic: NAME>; comments at its head are kept.  A topic
 applies on plain upstream without the others.
 
 All git work is done in one repository, WORK/tree:
@@ -520,6 +521,7 @@ sub apply
 		{
 			info("applying $patch->{file}");
 			$self->apply_one($tree, $patch, 1);
+			$self->remember;
 		}
 	}
 	$self->remember;
@@ -660,11 +662,22 @@ sub format
 		  --stat=79 --subject-prefix=PATCH --no-to --no-cc --no-add-header
 		  --no-encode-email-headers --suffix=.patch -o), "$dir",
 		$self->base . "..$commit");
-	return map { { name => basename($_), text => read_file($_) } }
-	  sort glob "$dir/*.patch";
+	my @commits = split /\n/,
+	  git_capture(
+		$tree,
+		qw(rev-list --reverse --topo-order),
+		$self->base . "..$commit");
+	return map {
+		{
+			name => basename($_),
+			text => read_file($_),
+			commit => shift @commits
+		}
+	} sort glob "$dir/*.patch";
 }
 
-# What would be the same patch if it were applied at the same place.
+# What would be the same patch if it were applied at the same place.  Whether it is
+# applied there is another question: the same lines may stand elsewhere, too.
 sub without_positions
 {
 	my ($text) = @_;
@@ -684,6 +697,15 @@ sub alike
 	} $x, $y;
 	my $common = grep { $in_y->{$_} } keys %$in_x;
 	return 2 * $common > keys %$in_x && 2 * $common > keys %$in_y;
+}
+
+# True if the patch, as the file is, makes the commit of the one before it.
+sub gives
+{
+	my ($self, $path, $commit) = @_;
+	my $tree = patched_tree($self->tree, "$commit^", $path);
+	return defined $tree
+	  && $tree eq git_capture($self->tree, 'rev-parse', "$commit^{tree}");
 }
 
 # Compares texts with patches/: { said => [lines], write => {file => text},
@@ -726,9 +748,10 @@ sub plan
 			'name it: pgseries export --topic=NAME');
 		push @entries, { file => $new->{name}, topic => $in };
 		my $old_text = $was ? read_file($was->{path}) : undef;
-		if (!defined $old_text) { push @said, "new: $new->{name}"; }
-		elsif (
-			without_positions($old_text) eq without_positions($new->{text}))
+		if    (!defined $old_text) { push @said, "new: $new->{name}"; }
+		elsif ($old_text eq $new->{text}
+			|| without_positions($old_text) eq without_positions($new->{text})
+			&& $self->gives($was->{path}, $new->{commit}))
 		{
 			$new->{text} = $old_text;
 			push @said, "renamed: $was->{file} -> $new->{name}"
@@ -792,12 +815,16 @@ sub write_plan
 	{
 		write_file("$self->{dir}/$file", $changes->{write}{$file});
 	}
+
+	# A file that is in no list would stay for good.
+	my $remove = sub {
+		unlink map { "$self->{dir}/$_" } @{ $changes->{remove} };
+	};
+	my $forget = on_exit($remove);
 	write_file("$self->{dir}/series", $changes->{series})
 	  if $changes->{series} ne read_file("$self->{dir}/series");
-	for my $file (@{ $changes->{remove} })
-	{
-		unlink "$self->{dir}/$file";
-	}
+	$remove->();
+	$forget->();
 	return;
 }
 

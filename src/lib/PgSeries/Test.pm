@@ -86,10 +86,48 @@ sub run_suites
 		sub { return $self->meson_suites($b, $suites, $tests); });
 }
 
+=item attempt($rerun, $code)
+
+A function.  Returns the results that the code returns.  What does not build or run
+is a failure as well, for which $rerun names the command; an interrupt is an error.
+
+=cut
+
+sub attempt
+{
+	my ($rerun, $code) = @_;
+	my @results = eval { $code->() };
+	return @results if @results;
+	my $error = $@;
+	die $error if !ref $error || $error->{code} == 130;
+	return {
+		name => 'build and run',
+		result => 'fail',
+		detail =>
+		  join("\n", grep { defined } $error->{detail}, $error->{message}),
+		rerun => $rerun
+	};
+}
+
+=item count(@results)
+
+A function.  Returns how many there are of each result: ok, fail, skip.
+
+=cut
+
+sub count
+{
+	my (@results) = @_;
+	my %count = (ok => 0, fail => 0, skip => 0);
+	$count{ $_->{result} }++ for @results;
+	return %count;
+}
+
 # Runs the code that runs tests, between what must be before and after it.
 sub with_setup
 {
 	my ($self, $b, $code) = @_;
+	take_script_away($b);
 	my @results = $self->meson_test($b, 'setup', [qw(--suite setup)]);
 	return @results if grep { $_->{result} eq 'fail' } @results;
 	my $logs = $b->{name} eq 'valgrind' ? $self->under_valgrind($b) : undef;
@@ -118,18 +156,46 @@ sub meson_suites
 			"build $b->{name} has no suite \"$none\"",
 			"see: meson test -C $b->{build} --list") if defined $none;
 	}
-	push @results,
-	  $self->meson_test($b, 'single', [ map { "postgresql:$_" } @$tests ])
-	  if @$tests;
+	if (@$tests)
+	{
+		my @single =
+		  $self->meson_test($b, 'single',
+			[ map { "postgresql:$_" } @$tests ]);
+		my %ran = map { $_->{name} => 1 } @single;
+		my ($none) = grep { !$ran{$_} } @$tests;
+		fail(
+			2,
+			"build $b->{name} has no test \"$none\"",
+			"see: meson test -C $b->{build} --list") if defined $none;
+		push @results, @single;
+	}
 	return @results;
 }
 
-# Puts a script in the place of the server program that tests run.  Setting up the tests
-# puts the program back.  Returns the directory of valgrind's logs.
+# The server program that tests run.
+sub program
+{
+	my ($b) = @_;
+	return "$b->{build}/tmp_install$b->{inst}/bin/postgres";
+}
+
+# Undoes what under_valgrind has done.
+sub take_script_away
+{
+	my ($b) = @_;
+	my $program = program($b);
+	return unless -f "$program.bin";
+	rename "$program.bin", $program
+	  or fail(2, "cannot rename $program.bin: $!", 'check its permissions');
+	return;
+}
+
+# Puts a script in the place of the server program that tests run.  Returns the
+# directory of valgrind's logs.
 sub under_valgrind
 {
 	my ($self, $b) = @_;
-	my $program = "$b->{build}/tmp_install$b->{inst}/bin/postgres";
+	my $program = program($b);
 	my $dir = "$b->{log}/valgrind";
 	remove_tree($dir);
 	make_dir($dir, $self->{config}->user);
@@ -269,6 +335,9 @@ sub pg_regress
 		"$program ran " . @results . ' of ' . @names . " tests on $b->{name}",
 		"see $log",
 		tail_file($log, 10)) if @results != @names;
+	fail(2, "$program ended with status $status on $b->{name}",
+		"see $log", tail_file($log, 10))
+	  if $status != 0 && !grep { $_->{result} eq 'fail' } @results;
 	return @results;
 }
 
@@ -512,6 +581,10 @@ sub docs
 {
 	my ($self, $name) = @_;
 	my $b = $self->{build}->ensure($name);
+	fail(
+		2,
+		"build $b->{name} has no documentation to check",
+		'choose another: pgseries test docs --build=assert') if $b->{make};
 	my $log = "$b->{log}/docs.log";
 	my $ok = eval {
 		$self->{build}

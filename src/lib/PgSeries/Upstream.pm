@@ -209,7 +209,9 @@ sub rename_in_cache
 sub fetch_url
 {
 	my ($self, $cache) = @_;
-	my $url = $ENV{PGSERIES_URL} || $self->{url};
+	# The variable names the release of patches/BASE, not another minor one.
+	my $url =
+	  defined $self->{sha256} && $ENV{PGSERIES_URL} || $self->{url};
 	my $part = "$cache/download.part";
 	my $forget = on_exit(sub { unlink $part; });
 	my $wanted = $self->{sha256};
@@ -537,6 +539,15 @@ sub import_release
 	my $temp = "$repository.release";
 	my $forget = on_exit(sub { remove_tree($temp); });
 	unpack_release($tarball, $version, $temp);
+	my ($is) =
+	  -f "$temp/meson.build"
+	  ? read_file("$temp/meson.build") =~ /^\s*version: '([^']+)'/m
+	  : ();
+	fail(
+		2,
+		"$tarball holds PostgreSQL $is, not $version",
+		'remove it, or pass the right one as --tarball=FILE'
+	) if defined $is && $is ne $version;
 	git($repository, qw(fetch -q --no-tags),
 		$temp, "+upstream:refs/pgseries-release/$version");
 	remove_tree($temp);

@@ -89,7 +89,7 @@ sub progress
 =item note_interrupts()
 
 From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
-having been passed on to the child process that is running.  One that the caller
+having been passed on to the child process that is running; SIGPIPE is ignored.  One that the caller
 has made this process ignore, as nohup does, stays ignored, here and in children.
 
 =cut
@@ -105,6 +105,9 @@ sub note_interrupts
 		if   (($SIG{$name} || '') eq 'IGNORE') { $ignored{$name} = 1; }
 		else { $SIG{$name} = interrupt($name); }
 	}
+
+	# Whoever reads what is printed may end first; the cleanups still have to be made.
+	$SIG{PIPE} = 'IGNORE';
 	return;
 }
 
@@ -283,6 +286,7 @@ C<stdin> keeps standard input.
 sub exec_child
 {
 	my ($command, $opt, $in_file, $out_w, $err_w) = @_;
+	$SIG{PIPE} = 'DEFAULT';
 	if    ($in_file) { open(STDIN, '<&', $in_file) or die "stdin: $!"; }
 	elsif (!$opt->{stdin})
 	{

@@ -74,8 +74,7 @@ sub command
 			$i + 1, scalar @names,
 			$title, $TESTS{$kind});
 		my ($results, $minutes) = timed($c, $name, $kind);
-		my %count = (ok => 0, skip => 0, fail => 0);
-		$count{ $_->{result} }++ for @$results;
+		my %count = PgSeries::Test::count(@$results);
 		my @bad = grep { $_->{result} eq 'fail' } @$results;
 		$failed += @bad;
 		$text .=
@@ -110,26 +109,14 @@ sub timed
 	my ($c, $name, $kind) = @_;
 	my $test = PgSeries::Test->new($c->config, $c->builds);
 	my $start = time;
-	my @results = eval {
-		return $test->$kind($name) if $kind ne 'suites';
-		my ($suites, $tests) = $test->suites($c->series->patches);
-		my %suite = map { $_ => 1 } qw(regress isolation), @$suites;
-		return $test->run_suites($name, [ sort keys %suite ], $tests);
-	};
-
-	# What does not build or run is a failure as well; an interrupt is not.
-	if (!@results)
-	{
-		my $error = $@;
-		die $error if !ref $error || $error->{code} == 130;
-		@results = {
-			name => 'build and run',
-			result => 'fail',
-			detail => join(
-				"\n", grep { defined } $error->{detail}, $error->{message}),
-			rerun => "src/bin/pgseries check --world $name"
-		};
-	}
+	my @results = PgSeries::Test::attempt(
+		"src/bin/pgseries check --world $name",
+		sub {
+			return $test->$kind($name) if $kind ne 'suites';
+			my ($suites, $tests) = $test->suites($c->series->patches);
+			my %suite = map { $_ => 1 } qw(regress isolation), @$suites;
+			return $test->run_suites($name, [ sort keys %suite ], $tests);
+		});
 	return (\@results, int((time - $start) / 60 + 0.5));
 }
 
