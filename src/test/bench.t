@@ -470,7 +470,7 @@ foreach my $case (
 		$why,
 		qr/^$dir\/result\.json had figures of another $want; it is $dir\/result\.json\.old now$/,
 		'it says so');
-	is($json->decode(slurp("$dir/result.json.old"))->{series}[0]{n},
+	is(slurp_json("$dir/result.json.old")->{series}[0]{n},
 		'again', 'nothing is lost');
 }
 my $first = result();
@@ -524,7 +524,7 @@ sub benchmark
 	  PgSeries::Bench::as_bytes({ %meta, title => "\x{2264}", topic => 't' });
 	my ($out, $result) = said(
 		sub {
-			$self->benchmark(
+			my ($measured) = $self->benchmark(
 				'one', $meta,
 				sub {
 					push @written, scalar @{ $_[0]{series} };
@@ -535,6 +535,7 @@ sub benchmark
 					scale => 'demo',
 					method => 'instructions',
 					filter => {}));
+			return $measured;
 		});
 	return ($result, $self, $out);
 }

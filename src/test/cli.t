@@ -7,7 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use File::Path qw(make_path);
-use Fixture    qw(refuses slurp spew);
+use Fixture    qw(append refuses slurp spew);
 use JSON::PP   qw(decode_json encode_json);
 use Test::More;
 
@@ -31,6 +31,25 @@ for my $command (@commands)
 	is($e, '', "$command: nothing on standard error");
 }
 
+# A reader that has seen enough.
+{
+	local %ENV = (%ENV, $f->environment);
+	system(
+		"(sleep 0.3; $^X $dir/src/bin/pgseries --help 2>$dir/err; echo \$? >$dir/out) | true"
+	);
+	is(slurp("$dir/out"), "0\n", 'nobody reads the help: no error');
+	is(slurp("$dir/err"), '', 'nor a message');
+}
+
+# The link to the work directory, when the work directory is to be there.
+make_path("$dir/elsewhere");
+symlink "$dir/elsewhere", "$dir/build/work" or die $!;
+($status, $out, $err) =
+  $f->pgseries('fetch', { PGSERIES_WORKDIR => "$dir/build/work" });
+is($status, 0, 'a work directory in the place of the link') or diag($err);
+ok(!-l "$dir/build/work", 'is a directory');
+system('rm', '-r', "$dir/build/work") == 0 or die 'rm failed';
+
 # Usage errors.
 ($status, $out, $err) = $f->pgseries();
 is($status, 2, 'no command: exit status 2');
@@ -52,6 +71,20 @@ refuses(2, 'no topic "nonesuch"', 'unknown topic');
 refuses(2, 'no patch 3', 'a range of prefixes that ends too late');
 ($status, $out, $err) = $f->pgseries('check', '--prefix=2-1');
 refuses(2, 'nothing from 2 to 1', 'an empty range of prefixes');
+
+# A failure of one does not end the others, and is named at once.
+$f->script('meson', 'test "$1" = --version && echo 1; exit 1');
+($status, $out, $err) = $f->pgseries('check', '--prefix=1-2');
+is($status, 1, 'check --prefix=1-2 of what does not build');
+for my $n (1, 2)
+{
+	my $rerun = "src/bin/pgseries check --prefix=$n";
+	like(
+		$err,
+		qr/^fail  prefix-$n: build and run\n.*^rerun: \Q$rerun\E\n/ms,
+		"prefix $n is named");
+}
+like($out, qr/^0 passed, 2 failed/m, 'both are counted');
 ($status, $out, $err) = $f->pgseries('build', '--prefix=relative');
 refuses(2, 'not an absolute path', 'a relative prefix');
 ($status, $out, $err) = $f->pgseries('bench', 'nonesuch');
@@ -106,13 +139,24 @@ $f->pgseries('apply');
 spew("$dir/plain", '');
 my %few = (PATH => "$dir/few", PGSERIES_PATH => "$dir/few");
 mkdir "$dir/few";
-for my $tool (qw(git tar bzip2 df sh gcc))
-{
+my $link_tool = sub {
+	my ($tool) = @_;
 	my ($path) = grep { -x } map { "$_/$tool" } split /:/, $ENV{PATH};
 	symlink $path, "$dir/few/$tool" or die $!;
-}
+	return;
+};
+$link_tool->($_) for qw(git tar bzip2 df sh);
+($status, $out, $err) = $f->pgseries('build', 'base', {%few});
+refuses(2, 'meson is missing', 'no meson');
 spew("$dir/few/meson", "#!/bin/sh\necho 1.0.1\n");
 chmod 0755, "$dir/few/meson" or die $!;
+$link_tool->($_) for qw(bison flex);
+spew("$dir/few/ninja", "#!/bin/sh\n");
+chmod 0755, "$dir/few/ninja" or die $!;
+($status, $out, $err) = $f->pgseries('build', 'base', {%few});
+refuses(2, 'gcc is missing', 'no compiler');
+$link_tool->('gcc');
+unlink "$dir/few/ninja";
 ($status, $out, $err) = $f->pgseries('build', 'base', {%few});
 refuses(2, 'is missing', 'a missing tool');
 like($err, qr/--install-deps/, 'the remedy names the option');
@@ -370,7 +414,21 @@ EOT
 		'the branch series-18.7 of .* cannot be set',
 		'rebase with its branch checked out');
 	like($err, qr/; .*git checkout series;/, 'the remedy helps');
+	append("$dir/work/tree/README", "mine\n");
+	$f->git(qw(commit -qam mine));
 	$f->git(qw(checkout -q series));
+	($status, $out, $err) =
+	  $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+	refuses(2, 'has commits of yours', 'rebase over work on its branch');
+	is($f->git(qw(log -1 --format=%s series-18.7)), 'mine', 'which is kept');
+
+	spew("$dir/pg-18.7/meson.build",
+		"project('postgresql',\n  version: '18.6',\n");
+	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
+	  or die 'tar failed';
+	($status, $out, $err) =
+	  $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+	refuses(2, 'holds PostgreSQL 18.6, not 18.7', 'a wrong tarball');
 
 	for (
 		[ [], 'rebase takes a version' ],

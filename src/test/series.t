@@ -128,6 +128,33 @@ refuses(2, 'no commit for 1 of the patches', 'export after apply 1');
 is(slurp("$dir/patches/0002-Change-line-20.patch"),
 	$second, 'the other patch is still there');
 
+# The same change at another place where the lines around are the same.
+{
+	my $h = Fixture->new;
+	my $worktree = $h->dir . '/work/tree';
+	spew($h->dir . '/upstream/twice', ("same\n") x 30);
+	$h->make_release;
+	my $change = sub {
+		my ($line) = @_;
+		my @lines = ("same\n") x 30;
+		splice @lines, $line, 0, "added\n";
+		spew("$worktree/twice", @lines);
+		return;
+	};
+	$h->pgseries('apply');
+	$change->(10);
+	$h->git(qw(commit -qam), 'Add a line');
+	$h->pgseries('export');
+	$change->(20);
+	$h->git(qw(commit -q -a --amend --no-edit));
+	my ($s, $o, $e) = $h->pgseries('export');
+	is( $o,
+		"changed: 0003-Add-a-line.patch\n",
+		'a hunk that has moved to another place is a change') or diag($e);
+	$h->pgseries('apply');
+	is((split /^/, slurp("$worktree/twice"))[20], "added\n", 'it is kept');
+}
+
 # A new subject is not a new patch.
 $f->git(qw(checkout -q -B series upstream));
 ($status, $out, $err) = $f->pgseries('apply');

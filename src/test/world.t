@@ -4,12 +4,13 @@
 use strict;
 use warnings FATAL => 'all';
 
+use File::Path qw(make_path);
 use File::Temp ();
 use FindBin;
 use lib "$FindBin::RealBin/../lib";
 use lib "$FindBin::RealBin/lib";
 
-use Fixture qw(spew);
+use Fixture qw(slurp spew);
 use PgSeries::Test;
 use PgSeries::World;
 use Test::More;
@@ -84,5 +85,21 @@ like(
 	$table,
 	qr/^\| clang \| .* \| 2026-01-31 \| 30 \| 2 \| 1 \| 7 \|\n\| valgrind \|/m,
 	'their numbers');
+
+# The script that starts the server under valgrind, left by an earlier run.
+{
+	my $dir = File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
+	my $b = { build => "$dir", inst => '/inst' };
+	my $bin = "$dir/tmp_install/inst/bin";
+	make_path($bin);
+	spew("$bin/postgres", 'program');
+	PgSeries::Test::take_script_away($b);
+	is(slurp("$bin/postgres"), 'program', 'no script: nothing happens');
+	rename "$bin/postgres", "$bin/postgres.bin" or die $!;
+	spew("$bin/postgres", 'script');
+	PgSeries::Test::take_script_away($b);
+	is(slurp("$bin/postgres"), 'program', 'the program is put back');
+	ok(!-e "$bin/postgres.bin", 'and is there once');
+}
 
 done_testing();
