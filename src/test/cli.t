@@ -36,7 +36,8 @@ for my $command (@commands)
 	local %ENV = (%ENV, $f->environment);
 	system(
 		"(sleep 0.3; $^X $dir/src/bin/pgseries --help 2>$dir/err; echo \$? >$dir/out) | true"
-	);
+	  ) == 0
+	  or die 'sh failed';
 	is(slurp("$dir/out"), "0\n", 'nobody reads the help: no error');
 	is(slurp("$dir/err"), '', 'nor a message');
 }
