@@ -403,12 +403,17 @@ TABLE
 my $updated = PgSeries::Report::update_readme($readme, \@results, \@patches);
 like(
 	$updated,
-	qr/\A# Top\n<!-- results:begin -->\n\Q$table\E\n.*\n<!-- results:end -->\nend\n\z/,
+	qr/\A# Top\n<!-- results:begin -->\n\Q$table\E\n.*\n<!-- results:end -->\nend\n\z/s,
 	'the table in the README');
+like(
+	$updated,
+	qr/^Measured on 2026-11-21 at scale demo, on this machine:\n\n\| Fact \| Value \|\n/m,
+	'and how it was made');
 is(PgSeries::Report::update_readme($updated, \@results, \@patches),
 	$updated, 'a second update changes nothing');
 my $without = PgSeries::Report::update_readme($readme, [], \@patches);
 is(() = $without =~ / not measured /g, 3, 'no results: nothing measured');
+unlike($without, qr/Measured on/, 'nor a machine');
 
 foreach my $text (
 	"no markers\n",

@@ -38,6 +38,23 @@ run_status(
 	out => \$out,
 	err => \$err);
 is(length($out) + length($err), 400_000, 'large output on both pipes');
+
+# A command that is watched, with and without a pipe.
+my @seen;
+my $watch = sub { push @seen, $_[0] };
+is( run_status(
+		[ 'sh', '-c', 'echo a; sleep 3; echo b; exit 3' ],
+		out => \$out,
+		watch => $watch),
+	3,
+	'exit status of a command that is watched');
+is($out, "a\nb\n", 'its output');
+is($seen[0], "a\n", 'what is seen of it');
+@seen = ();
+is(run_status([ 'sh', '-c', 'sleep 3; kill -9 $$' ], watch => $watch),
+	265, 'one without a pipe, ended by a signal');
+is("@seen", '', 'nothing is seen of it');
+is(scalar @seen, 1, 'but it is watched');
 like(
 	error_of(sub { run(['/none/such']) }),
 	qr{^2: .*cannot run /none/such},

@@ -70,7 +70,7 @@ my %COMMAND = (
 	},
 	lint => {
 		usage => '',
-		summary => 'check the form of the patches and of the project',
+		summary => 'check the form of the patches',
 		example => 'pgseries lint',
 		code => \&lint,
 	},
@@ -95,7 +95,7 @@ my %COMMAND = (
 	build => {
 		usage => '[NAME...]',
 		summary =>
-		  'build base and patched, or the builds named (base, patched, base-assert, assert, prefix-N, topic-NAME)',
+		  'build base and patched, or the builds named (base, patched, base-assert, assert, prefix-N, topic-NAME, or one of check --world)',
 		options => {
 			'prefix=s' => 'build the series for real use and install it here'
 		},
@@ -181,8 +181,7 @@ my %COMMAND = (
 	},
 	rebase => {
 		usage => 'VERSION',
-		summary =>
-		  'tell which patches need a hand on another minor release; changes nothing',
+		summary => 'tell which patches need a hand on another minor release',
 		options => {
 			'tarball=s' => 'its tarball (default: obtain it)',
 		},

@@ -25,7 +25,8 @@ missing) or C<missing>, whose text names the remedy.
 
 =cut
 
-# Program, and what is lost without it; undef: nothing works without it.
+# Program, what is lost without it (undef: nothing works without it), and the Debian
+# package if configure does not install it.
 my @TOOLS = (
 	(map { [ $_, undef ] } qw(git bzip2 gcc make meson ninja bison flex)),
 	[ curl => 'upstream comes from the source package or a tarball only' ],
@@ -34,7 +35,9 @@ my @TOOLS = (
 	[ gnuplot => 'no plots in the report' ],
 	[ xmllint => 'no documentation check' ],
 	[ perltidy => 'no check of Perl\'s form' ],
-	[ perlcritic => 'no check of Perl\'s style' ]);
+	[ perlcritic => 'no check of Perl\'s style' ],
+	[ sqlsmith => 'no stress sqlsmith', 'sqlsmith' ],
+	[ clang => 'no build clang', 'clang' ]);
 
 sub examine
 {
@@ -42,17 +45,21 @@ sub examine
 	my @said;
 	for (@TOOLS)
 	{
-		my ($tool, $loss) = @$_;
+		my ($tool, $loss, $package) = @$_;
+		my $remedy =
+		  $package
+		  ? "apt-get install $package"
+		  : './configure --install-deps';
 		my $path = find_tool($tool, PgSeries::Config::PATH);
 		push @said,
 		  defined $path   ? { level => 'ok', text => $path }
 		  : defined $loss ? {
 			level => 'notice',
-			text => "$tool is missing: $loss; run: ./configure --install-deps"
+			text => "$tool is missing: $loss; run: $remedy"
 		  }
 		  : {
 			level => 'missing',
-			text => "$tool is missing; run: ./configure --install-deps"
+			text => "$tool is missing; run: $remedy"
 		  };
 	}
 	my $ipc =
@@ -65,6 +72,19 @@ sub examine
 		text =>
 		  'the Perl module IPC::Run is missing, which upstream\'s tests need; run: ./configure --install-deps'
 	  };
+	my $m32 = run_status(
+		[qw(gcc -m32 -x c -o /dev/null -)],
+		env => { PATH => PgSeries::Config::PATH },
+		in => "#include <stdio.h>\nint main(void) { return 0; }\n",
+		err => \$err);
+	push @said,
+	  $m32 == 0
+	  ? { level => 'ok', text => 'gcc -m32' }
+	  : {
+		level => 'notice',
+		text =>
+		  'gcc cannot make 32-bit programs: no build m32; run: apt-get install gcc-multilib'
+	  };
 	my $work = $config->work;
 	my $free = free_bytes($work) / 1024**3;
 	push @said,
@@ -73,7 +93,7 @@ sub examine
 	  : {
 		level => $free < 3 ? 'missing' : 'notice',
 		text => sprintf(
-			'%.1f GB free in %s, 8 are needed for all builds; free some, or name another directory in PGSERIES_WORKDIR',
+			'%.1f GB free in %s, and each build takes 1; free some, or name another directory in PGSERIES_WORKDIR',
 			$free, $work)
 	  };
 	my $user = $config->user;

@@ -209,7 +209,8 @@ sub update_readme
 
 	my $block = bytes(
 		markdown(
-			_patch_table(_patch_figures($results, $patches, 1), 'patches')));
+			_patch_table(_patch_figures($results, $patches, 1), 'patches'),
+			(@$results ? _measured_on($results) : ())));
 	$text =~ s/^\Q$begin\E[ \t]*\n.*^\Q$end\E[ \t]*$/$begin\n$block$end/ms;
 	return $text;
 }
@@ -313,9 +314,29 @@ sub _patch_table
 			@rows
 		],
 		[
-			p => 'Base and patched are medians.  For times, the 95% '
-			  . 'interval of the ratio stands in brackets.'
+			p =>
+			  'Base and patched are medians.  Patched has all patches of the '
+			  . 'series, whichever patch a figure stands at.  For times, the '
+			  . '95% interval of the ratio stands in brackets.'
 		]);
+}
+
+# When, at which scale, and on which machine.
+sub _measured_on
+{
+	my ($results) = @_;
+	my @days = sort map { substr($_->{date}, 0, 10) } @$results;
+	my $days =
+	  $days[0] eq $days[-1] ? $days[0] : "$days[0] to $days[-1]";
+	my %scales = map { $_->{scale} => 1 } @$results;
+
+	return (
+		[
+				p => "Measured on $days at scale "
+			  . join(' and ', sort keys %scales)
+			  . ', on this machine:'
+		],
+		machine($results));
 }
 
 =item text_table(\@results, \@patches)

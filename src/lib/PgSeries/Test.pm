@@ -8,7 +8,7 @@ use File::Path qw(remove_tree);
 use JSON::PP   ();
 use PgSeries::Server;
 use PgSeries::Util
-  qw(fail info make_dir processors read_file run_status tail_file write_file);
+  qw(fail info make_dir processors progress read_file run_status tail_file write_file);
 
 =pod
 
@@ -273,6 +273,9 @@ sub own
 		});
 }
 
+# What pg_regress prints of a test.
+my $RESULT = qr/^(ok|not ok) \d+\s+[-+] (\S+)\s+(\d+) ms/;
+
 # Single tests of a suite, one after the other, on a server of their own.
 sub pg_regress
 {
@@ -311,12 +314,16 @@ sub pg_regress
 		},
 		user => $config->user,
 		cwd => $output,
-		log => $log);
+		log => $log,
+		watch => sub {
+			my $done = () = -f $log ? read_file($log) =~ /$RESULT/mg : ();
+			progress("testing $b->{name}: $done/" . @names . " of $suite");
+		});
 	my @results;
 
 	for my $line (split /\n/, -f $log ? read_file($log) : '')
 	{
-		next unless $line =~ /^(ok|not ok) \d+\s+[-+] (\S+)\s+(\d+) ms/;
+		next unless $line =~ /$RESULT/;
 		my $diffs = "$output/regression.diffs";
 		$diffs = "$output/output_iso/regression.diffs" unless -f $diffs;
 		push @results,
@@ -371,7 +378,11 @@ sub check_world
 		],
 		env => $self->{build}->environment($b),
 		user => $self->{config}->user,
-		log => $log);
+		log => $log,
+		watch => sub {
+			my $done = check_world_results(-f $log ? read_file($log) : '');
+			progress("testing $b->{name}: $done tests");
+		});
 	my @results = check_world_results(read_file($log));
 	fail(2, "make check-world ran no test on $b->{name}",
 		"see $log", tail_file($log, 10))
@@ -453,18 +464,20 @@ sub meson_test
 	my $out = '';
 	my $status = run_status(
 		[
-			qw(meson test --no-rebuild --quiet --print-errorlogs),
-			"--logbase=testlog-$what",
-			"--timeout-multiplier=$b->{slow}",
-			'-C',
-			$b->{build},
-			@$arguments
+			qw(meson test --no-rebuild), "--logbase=testlog-$what",
+			"--timeout-multiplier=$b->{slow}", '-C',
+			$b->{build}, @$arguments
 		],
 		env => $self->{build}->environment($b),
 		user => $config->user,
 		cwd => $b->{build},
 		out => \$out,
-		err => \my $err);
+		err => \my $err,
+		watch => sub {
+			my ($done) = reverse $_[0] =~ m{^ *(\d+/\d+) }mg;
+			progress("testing $b->{name}: $done tests") if defined $done;
+		});
+	$out = last_lines("$out$err");
 	my @results;
 	my $json = JSON::PP->new->utf8;
 
@@ -490,14 +503,14 @@ sub meson_test
 		fail(
 			2,
 			"meson test ran nothing for $what on $b->{name}",
-			"see $b->{build}/meson-logs", "$out$err");
+			"see $b->{build}/meson-logs", $out);
 	}
 	if ($status != 0 && !grep { $_->{result} eq 'fail' } @results)
 	{
 		fail(
 			2,
 			"meson test of $what on $b->{name} ended with status $status",
-			"see $b->{build}/meson-logs", "$out$err");
+			"see $b->{build}/meson-logs", $out);
 	}
 	return @results;
 }
@@ -521,11 +534,17 @@ sub failure
 		# JSON has characters, the rest of what is printed is bytes.
 		my $text = ($t->{stdout} || '') . ($t->{stderr} || '');
 		utf8::encode($text);
-		my @lines = split /\n/, $text;
-		splice(@lines, 0, @lines - 40) if @lines > 40;
-		push @said, @lines;
+		push @said, last_lines($text);
 	}
 	return join("\n", @said);
+}
+
+sub last_lines
+{
+	my ($text) = @_;
+	my @lines = split /\n/, $text;
+	splice(@lines, 0, @lines - 40) if @lines > 40;
+	return join("\n", @lines);
 }
 
 =item extension($name)

@@ -220,6 +220,8 @@ signal ended it).  Options:
   out    reference to a scalar that gets standard output
   err    reference to a scalar that gets standard error
   in     text for standard input (otherwise it is /dev/null)
+  watch  code called every few seconds while the command runs, with what it has
+         written to C<out> so far
 
 =cut
 
@@ -260,9 +262,10 @@ sub run_status
 	restore_interrupts($mask);
 	close $out_w if $out_w;
 	close $err_w if $err_w;
-	read_pipes([ $out_r, $opt{out} ], [ $err_r, $opt{err} ]);
-	while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
-	my $status = $?;
+	my $watch = $opt{watch}
+	  && sub { $opt{watch}->($opt{out} ? ${ $opt{out} } : ''); };
+	read_pipes($watch, [ $out_r, $opt{out} ], [ $err_r, $opt{err} ]);
+	my $status = wait_for($pid, $watch);
 	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
 }
 
@@ -327,16 +330,26 @@ sub exec_child
 	  or die "cannot run $command->[0]: $!";
 }
 
+use constant WATCH_SECONDS => 2;
+
 sub read_pipes
 {
-	my @open = grep { defined $_->[0] } @_;
+	my ($watch, @pipes) = @_;
+	my @open = grep { defined $_->[0] } @pipes;
 	${ $_->[1] } = '' for @open;
+	my $next = time + WATCH_SECONDS;
 	while (@open)
 	{
 		my $bits = '';
 		vec($bits, fileno($_->[0]), 1) = 1 for @open;
-		my $n = select(my $ready = $bits, undef, undef, undef);
-		next if $n < 0 && $! == EINTR;
+		my $n = select(my $ready = $bits,
+			undef, undef, $watch ? WATCH_SECONDS : undef);
+		if ($watch && time >= $next)
+		{
+			$watch->();
+			$next = time + WATCH_SECONDS;
+		}
+		next if $n <= 0;
 		for my $p (@open)
 		{
 			next unless vec($ready, fileno($p->[0]), 1);
@@ -347,6 +360,21 @@ sub read_pipes
 		@open = grep { !$_->[2] } @open;
 	}
 	return;
+}
+
+# Returns the status of a child that has ended or will.
+sub wait_for
+{
+	my ($pid, $watch) = @_;
+	my $naps = 0;
+	while (1)
+	{
+		my $ended = waitpid($pid, $watch ? POSIX::WNOHANG : 0);
+		return $? if $ended > 0 || $ended < 0 && $! != EINTR;
+		next unless $watch;
+		usleep(100_000);
+		$watch->() if ++$naps % (10 * WATCH_SECONDS) == 0;
+	}
 }
 
 =item run(\@command, %options)
