@@ -119,7 +119,7 @@ sub describe
 		$name =~ /^base(-assert)?$/                      ? ()
 	  : $name =~ /^(patched|assert)$/ || $VARIANT{$name} ? $series->patches
 	  : $name =~ /^prefix-(\d+)$/                        ? $series->prefix($1)
-	  : $name =~ /^topic-(.+)$/                          ? $series->topic($1)
+	  : $name =~ /^topic-(.+)$/                          ? $series->alone($1)
 	  : fail(
 		2,
 		"there is no build \"$name\"",

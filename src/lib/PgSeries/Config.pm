@@ -100,7 +100,7 @@ tarball that the person named (or undef).
 
 sub top     { my ($self) = @_; return $self->{top}; }
 sub build   { my ($self) = @_; return make_dir($self->{build}); }
-sub patches { my ($self) = @_; return "$self->{top}/patches"; }
+sub patches { my ($self) = @_; return "$self->{top}/patches/18"; }
 sub tarball { my ($self) = @_; return $self->{tarball}; }
 
 =item work

@@ -29,7 +29,7 @@ PgSeries::Lint - what can be said of the patches without building them
 
 =head1 DESCRIPTION
 
-Reads patches/BASE, patches/series and the patches and reports, for each broken
+Reads patches/18/BASE, patches/18/series and the patches and reports, for each broken
 rule, the file and the line to look at.  Nothing is modified: what needs the
 patched files is done in a temporary repository that borrows the objects of
 upstream's.  A rule that cannot be checked here is listed as skipped, with the
@@ -41,7 +41,7 @@ reason.
 
 =item series-files
 
-patches/series and the *.patch files agree.  They are named as git format-patch
+patches/18/series and the *.patch files agree.  They are named as git format-patch
 names them, numbered from 0001 in the order of the series; each patch belongs to a
 topic, which a line "# topic: NAME" opens.
 
@@ -220,7 +220,7 @@ my @RULES = (
 # What to do about a finding that has no remedy of its own.
 my $SAME_PATCH = 'add it in the same patch';
 my %REMEDY = (
-	'series-files' => 'make patches/series and the files agree',
+	'series-files' => 'make patches/18/series and the files agree',
 	'export-form' => 'write the patch with: pgseries export',
 	'commit-message' => 'reword the commit, then run: pgseries export',
 	'has-test' => 'add a test that fails without the patch',
@@ -248,7 +248,7 @@ my %REMEDY = (
 =item new(top => DIR, patches => DIR, tree => REPOSITORY, tools => {...}, user => {...})
 
 C<patches> defaults to TOP/patches.  C<tree> is a repository that holds the tree
-which patches/BASE names, whatever is checked out there (only its objects are read);
+which patches/18/BASE names, whatever is checked out there (only its objects are read);
 without it the rules that need upstream's files are skipped.  C<user> is who runs pg_bsd_indent, which the unprivileged user has built,
 where the tool is run by root.  C<tools> may give the paths of C<pgindent> (the pg_bsd_indent program)
 and C<perltidy>; PATH is searched otherwise.
@@ -365,7 +365,7 @@ sub read_series
 	for
 	  my $entry (PgSeries::Series::entries(read_file("$self->{dir}/series")))
 	{
-		my %at = (file => 'patches/series', line => $entry->{line});
+		my %at = (file => 'patches/18/series', line => $entry->{line});
 		my $name = $entry->{file};
 		if (!defined $name)
 		{
@@ -376,7 +376,7 @@ sub read_series
 		push @{ $self->{entries} }, { %at, name => $name, topic => $topic };
 		next if $seen{$name}++ || !-f "$self->{dir}/$name";
 		my $p =
-		  PgSeries::Lint::Patch->new("$self->{dir}/$name", "patches/$name");
+		  PgSeries::Lint::Patch->new("$self->{dir}/$name", "patches/18/$name");
 		push @{ $self->{series} }, $p;
 		push @{ $topic->{patches} }, $p if $topic;
 	}
@@ -402,7 +402,7 @@ sub rule_series_files
 			next;
 		}
 		$expected++;
-		$self->find($entry, "there is no file patches/$name")
+		$self->find($entry, "there is no file patches/18/$name")
 		  unless -f "$self->{dir}/$name";
 		my ($number) = $name =~ /^(\d{4})-[\w.-]+\.patch$/;
 		$self->find($entry, "\"$name\" is not of the form NNNN-words.patch")
@@ -433,7 +433,7 @@ sub rule_series_files
 	{
 		$self->find(
 			{ file => "patches/$name", line => 1 },
-			'not listed in patches/series');
+			'not listed in patches/18/series');
 	}
 	closedir $dir;
 	return;

@@ -26,9 +26,12 @@ PgSeries::Series - patches as files, and as commits on upstream
 
 =head1 DESCRIPTION
 
-patches/series lists the patches in order, one file name a line, grouped by
-lines C<# topic: NAME>; comments at its head are kept.  A topic
-applies on plain upstream without the others.
+patches/18/series lists the patches in order, one path a line, C<TOPIC/NNNN-words.patch>,
+as quilt reads it.  A line C<# topic: NAME> opens each topic; what stands
+above the first one, and the comments below each, are kept.  Numbers are counted
+within a topic, so that C<git am TOPIC/*.patch> applies it on plain upstream
+without the others; only where a line C<# needs: NAME> names another topic, that
+one comes first.
 
 All git work is done in one repository, WORK/tree:
 
@@ -44,7 +47,7 @@ give the same commit everywhere.
 
 =item new($config)
 
-Reads patches/series.
+Reads patches/18/series.
 
 =cut
 
@@ -63,16 +66,25 @@ sub new
 	my %seen;
 	for my $entry (entries(read_file("$dir/series")))
 	{
-		my ($file, $topic) = @$entry{qw(file topic)};
+		my ($file, $topic, $needs) = @$entry{qw(file topic needs)};
 		my $at = "$dir/series:$entry->{line}";
 		fail(
 			2,
 			"$at: \"$topic\" is no name of a topic",
 			'use letters, digits and hyphens'
 		) if defined $topic && $topic !~ $TOPIC;
+		fail(
+			2,
+			"$at: topic $topic needs \"$needs\", which is no topic before it",
+			'correct the name, or move the topic'
+		) if defined $needs && !grep { $_ eq $needs } $self->topics;
+		$self->{needs}{$topic} = $needs if defined $needs;
 		next unless defined $file;
-		fail(2, "$at: bad line \"$file\"", 'write one file name a line')
-		  if $file =~ /\s/;
+		fail(
+			2,
+			"$at: bad line \"$file\"",
+			'write one path a line, TOPIC/NNNN-words.patch, below "# topic: TOPIC"'
+		) unless defined $topic && $file =~ m{^\Q$topic\E/[^\s/]+\z};
 		fail(
 			2,
 			"$at: no such patch: $file",
@@ -83,7 +95,7 @@ sub new
 		  {
 			file => $file,
 			path => "$dir/$file",
-			topic => defined $topic ? $topic : 'none',
+			topic => $topic,
 			number => scalar @{ $self->{patches} } + 1,
 		  };
 	}
@@ -92,8 +104,9 @@ sub new
 
 =item entries($text)
 
-A function.  Returns what the text of patches/series says, right or wrong: a list
-of { line, file, topic }, without C<file> where a line opens the topic.
+A function.  Returns what the text of a series file says, right or wrong: a list
+of { line, file, topic }, without C<file> where a line opens the topic, and with
+C<needs> instead where it names another one.
 
 =cut
 
@@ -109,6 +122,10 @@ sub entries
 		if ($line =~ /^#\s*topic:\s*(.*?)\s*$/)
 		{
 			$topic = $1;
+		}
+		elsif (defined $topic && $line =~ /^#\s*needs:\s*(.*?)\s*$/)
+		{
+			$entry{needs} = $1;
 		}
 		elsif ($line =~ /^\s*([^#\s].*?)\s*$/)
 		{
@@ -152,9 +169,10 @@ sub tree
 	return $tree;
 }
 
-=item topic($name), prefix($n)
+=item topic($name), alone($name), prefix($n)
 
-The patches of a topic; the first $n patches.  Unknown names raise an error.
+The patches of a topic; the same after those of the topic that it needs, if any;
+the first $n patches.  Unknown names raise an error.
 
 =cut
 
@@ -167,6 +185,14 @@ sub topic
 		"there is no topic \"$name\"",
 		'choose one of: ' . join(', ', $self->topics)) unless @patches;
 	return @patches;
+}
+
+sub alone
+{
+	my ($self, $name) = @_;
+	my @patches = $self->topic($name);
+	my $needs = $self->{needs}{$name};
+	return ((defined $needs ? $self->alone($needs) : ()), @patches);
 }
 
 sub prefix
@@ -570,8 +596,8 @@ sub unexported
 
 =item export(%options)
 
-Writes the commits upstream..series of WORK/tree to patches/, and the list to
-patches/series.  A patch of which only index lines or offsets changed is left
+Writes the commits upstream..series of WORK/tree to patches/18, and the list to
+its file C<series>.  A commit belongs to the patch with its subject.  A patch of which only index lines or offsets changed is left
 as it is.  A new commit joins the topic of the commit before it, or the topic
 given as C<topic>.  A patch that has no commit is an error (perhaps only the
 first N were applied) unless C<remove> says that it is to go.  With C<dry_run>
@@ -614,7 +640,7 @@ sub export
 	fail(
 		2,
 		'the worktree has no commit for ' . @gone . ' of the patches',
-		'if only the first were applied, git am the others there; if they are to go, run: pgseries export --remove',
+		'if only the first were applied, git am the others there; if they are to go, or have a new subject, run: pgseries export --remove',
 		join("\n", @gone)) if @gone && !$opt{remove} && !$opt{dry_run};
 	$self->write_plan($changes) unless $opt{dry_run};
 	$self->remember unless $opt{dry_run};
@@ -687,18 +713,6 @@ sub without_positions
 	return $text;
 }
 
-# True if two patches have more than half of their changed lines in common.
-sub alike
-{
-	my ($x, $y) = @_;
-	my ($in_x, $in_y) = map {
-		my %lines = map { $_ => 1 } /^([+-](?![+-]{2} ).*\w.*)$/mg;
-		\%lines
-	} $x, $y;
-	my $common = grep { $in_y->{$_} } keys %$in_x;
-	return 2 * $common > keys %$in_x && 2 * $common > keys %$in_y;
-}
-
 # True if the patch, as the file is, makes the commit of the one before it.
 sub gives
 {
@@ -708,100 +722,91 @@ sub gives
 	  && $tree eq git_capture($self->tree, 'rev-parse', "$commit^{tree}");
 }
 
-# Compares texts with patches/: { said => [lines], write => {file => text},
-# remove => [files], series => text }.
+# Compares texts with the files: { said => [lines], write => {file => text},
+# remove => [files], series => text }.  A commit is the patch with its subject.
 sub plan
 {
 	my ($self, $topic, @texts) = @_;
-	my %old = map { $_->{file} => $_ } $self->patches;
-	my %by_subject = map { $self->subject($_->{path}) => $_ } $self->patches;
-	my (@said, %write, @entries, %kept, @was, @subject);
-	for my $i (0 .. $#texts)
+	my %old = map { $self->subject($_->{path}) => $_ } $self->patches;
+	my (@said, %write, @files, %kept, %number);
+	my $in = $topic;
+	for my $new (@texts)
 	{
-		my ($slug) = $texts[$i]{name} =~ /^\d+-(.*)$/;
-		my $subject = $subject[$i] = subject_of($texts[$i]{text});
-		($was[$i]) =
-		  grep { $_->{file} =~ /^\d+-\Q$slug\E$/ } $self->patches;
-		$was[$i] ||= $by_subject{$subject};
-		$kept{ $was[$i]{file} } = 1 if $was[$i];
-	}
+		my $subject = subject_of($new->{text});
+		my $was = $old{$subject};
+		$was = undef if $was && $kept{ $was->{file} };
 
-	# A new subject with the changes of a patch that is gone: it was renamed.
-	for my $i (grep { !$was[$_] } 0 .. $#texts)
-	{
-		($was[$i]) = grep {
-			!$kept{ $_->{file} }
-			  && alike(read_file($_->{path}), $texts[$i]{text})
-		} $self->patches;
-		$kept{ $was[$i]{file} } = 1 if $was[$i];
-	}
-	for my $i (0 .. $#texts)
-	{
-		my ($new, $was, $subject) = ($texts[$i], $was[$i], $subject[$i]);
-		my $in =
-			$was           ? $was->{topic}
-		  : defined $topic ? $topic
-		  : @entries       ? $entries[-1]{topic}
-		  : fail(
+		# A new commit joins the topic of the one before it, unless one is named.
+		$in = $was ? $was->{topic} : defined $topic ? $topic : $in;
+		fail(
 			2,
 			"\"$subject\" is new and has no topic",
-			'name it: pgseries export --topic=NAME');
-		push @entries, { file => $new->{name}, topic => $in };
-		my $old_text = $was ? read_file($was->{path}) : undef;
-		if    (!defined $old_text) { push @said, "new: $new->{name}"; }
-		elsif ($old_text eq $new->{text}
-			|| without_positions($old_text) eq without_positions($new->{text})
-			&& $self->gives($was->{path}, $new->{commit}))
+			'name it: pgseries export --topic=NAME') unless defined $in;
+		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
+		my $file = sprintf '%s/%04d-%s', $in, ++$number{$in}, $slug;
+		push @files, $file;
+		if (!$was)
 		{
-			$new->{text} = $old_text;
-			push @said, "renamed: $was->{file} -> $new->{name}"
-			  if $was->{file} ne $new->{name};
+			push @said, "new: $file";
+			$write{$file} = $new->{text};
+			next;
 		}
-		else
+		$kept{ $was->{file} } = 1;
+		my $moved = $was->{file} ne $file;
+		my $text = read_file($was->{path});
+		if (without_positions($text) ne without_positions($new->{text})
+			|| $text ne $new->{text}
+			&& !$self->gives($was->{path}, $new->{commit}))
 		{
+			$text = $new->{text};
 			push @said,
-				"changed: "
-			  . ($was->{file} ne $new->{name} ? "$was->{file} -> " : '')
-			  . $new->{name};
+			  'changed: ' . ($moved ? "$was->{file} -> " : '') . $file;
+			$write{$file} = $text;
 		}
-		$write{ $new->{name} } = $new->{text}
-		  if !defined $old_text
-		  || $was->{file} ne $new->{name}
-		  || $old_text ne $new->{text};
+		elsif ($moved)
+		{
+			push @said, "renamed: $was->{file} -> $file";
+			$write{$file} = $text;
+		}
 	}
-	my %now = map { $_->{file} => 1 } @entries;
-	push @said, map { "removed: $_" } grep { !$kept{$_} } sort keys %old;
-	my $series = $self->series_text(@entries);
+	my %now = map { $_ => 1 } @files;
+	my @all = map { $_->{file} } $self->patches;
+	push @said, map { "removed: $_" } grep { !$kept{$_} } @all;
+	my $series = $self->series_text(@files);
 	push @said, 'changed: series'
 	  if !@said && $series ne read_file("$self->{dir}/series");
 	return {
 		said => \@said,
 		write => \%write,
-		remove => [ grep { !$now{$_} } sort keys %old ],
+		remove => [ grep { !$now{$_} } @all ],
 		series => $series,
 	};
 }
 
-# The comments at the head of the file stay.
+# The comments stay: those above the first topic, and those of each topic.
 sub series_text
 {
-	my ($self, @entries) = @_;
-	my $text = '';
+	my ($self, @files) = @_;
+	my ($head, $topic, %comment) = ('', undef);
 	for (split /^/, read_file("$self->{dir}/series"))
 	{
-		last unless /^#/ && !/^#\s*topic:/ || /^\s*$/;
-		$text .= $_;
+		if (/^#\s*topic:\s*(\S+)/) { $topic = $1; }
+		elsif (!/^#/) { next; }
+		elsif (defined $topic) { $comment{$topic} .= $_; }
+		else { $head .= $_; }
 	}
-	my $topic = '';
-	for my $entry (@entries)
+	my $text = $head;
+	my $at = '';
+	for my $file (@files)
 	{
-		if ($entry->{topic} ne $topic)
+		my ($in) = $file =~ m{^([^/]+)/};
+		if ($in ne $at)
 		{
-			$text .= "\n" if $text ne '' && $text !~ /\n\n\z/;
-			$topic = $entry->{topic};
-			$text .= "# topic: $topic\n";
+			$text .= "\n" if $text ne '';
+			$text .= "# topic: $in\n" . (delete $comment{$in} || '');
+			$at = $in;
 		}
-		$text .= "$entry->{file}\n";
+		$text .= "$file\n";
 	}
 	return $text;
 }
@@ -813,6 +818,7 @@ sub write_plan
 	my ($self, $changes) = @_;
 	for my $file (sort keys %{ $changes->{write} })
 	{
+		make_dir(dirname("$self->{dir}/$file"));
 		write_file("$self->{dir}/$file", $changes->{write}{$file});
 	}
 
@@ -872,7 +878,9 @@ sub version
 		my ($file) = @_;
 		my $status = git_status(
 			$top,
-			[ qw(-c safe.directory=* cat-file blob), "$name:patches/$file" ],
+			[
+				qw(-c safe.directory=* cat-file blob), "$name:patches/18/$file"
+			],
 			out => \my $text,
 			err => \my $err);
 		return $status == 0 ? $text : undef;
@@ -881,7 +889,7 @@ sub version
 	fail(
 		2,
 		"there is no version \"$name\" of the series",
-		'name a set that "pgseries submit" made, a tag or commit of this checkout, or "current"'
+		'name a set that "pgseries submit" made, a tag or commit of this checkout that has patches/18/series, or "current"'
 	) unless defined $series;
 	my $dir = make_dir($self->{config}->build . '/versions');
 	my @patches;
@@ -890,7 +898,7 @@ sub version
 		my $text = $show->($file);
 		fail(
 			2,
-			"version \"$name\" has no file patches/$file, which its patches/series lists",
+			"version \"$name\" has no file patches/18/$file, which its series lists",
 			'name another version') unless defined $text;
 		my $path = "$dir/" . sha256_hex("$name/$file") . '.patch';
 		write_file($path, $text);

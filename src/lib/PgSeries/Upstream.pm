@@ -20,7 +20,7 @@ PgSeries::Upstream - upstream's source: find, verify, import
 
 =head1 DESCRIPTION
 
-patches/BASE names the release: C<version>, C<url>, C<sha256> of the tarball,
+patches/18/BASE names the release: C<version>, C<url>, C<sha256> of the tarball,
 C<tree> (the git tree that it unpacks to) and C<package> (the distribution's
 source package).  The tarball is looked for, in this order,
 
@@ -38,7 +38,7 @@ notice: apt has verified it by the archive's signature.
 
 =item new($config)
 
-Reads patches/BASE.
+Reads patches/18/BASE.
 
 =cut
 
@@ -85,7 +85,7 @@ sub read_base
 
 =item version
 
-The version that patches/BASE names.
+The version that patches/18/BASE names.
 
 =cut
 
@@ -209,7 +209,7 @@ sub rename_in_cache
 sub fetch_url
 {
 	my ($self, $cache) = @_;
-	# The variable names the release of patches/BASE, not another minor one.
+	# The variable names the release of patches/18/BASE, not another minor one.
 	my $url =
 	  defined $self->{sha256} && $ENV{PGSERIES_URL} || $self->{url};
 	my $part = "$cache/download.part";
@@ -430,7 +430,7 @@ sub import_into
 		}
 		fail(
 			2,
-			"$repository holds another upstream than patches/BASE names",
+			"$repository holds another upstream than patches/18/BASE names",
 			"save your work, then remove $repository and run the same command again"
 		);
 	}
@@ -445,7 +445,7 @@ sub import_into
 		fail(
 			2,
 			"$tarball unpacks to git tree $tree, not $self->{tree}",
-			'correct patches/BASE if the release really changed');
+			'correct patches/18/BASE if the release really changed');
 	}
 	git($temp, qw(config pgseries.wanted), "$self->{version} $self->{tree}");
 

@@ -55,7 +55,7 @@ sub new
 	fail(
 		2,
 		"$repository does not hold the tree $base",
-		'run: pgseries apply, with the release that patches/BASE names'
+		'run: pgseries apply, with the release that patches/18/BASE names'
 	) if $self->try('cat-file', '-e', "$base^{tree}");
 	$self->must('read-tree', $base);
 	return $self;

@@ -30,7 +30,7 @@ then the test itself decides by chance whether it runs it (it polls, or calls
 random()).
 
 Plans that a topic changes by intention are listed in
-src/test/data/plans-expected.json, by what identifies them: test, query, and number
+src/qa/plans-expected.json, by what identifies them: test, query, and number
 among the equal queries of the test.
 
 Queries on the catalogs get other costs, and sometimes other plans, from a topic that
@@ -138,12 +138,12 @@ sub compare
 }
 
 # The keys of plans that a topic of the build changes by intention:
-# src/test/data/plans-expected.json has a list of keys for each such topic.
+# src/qa/plans-expected.json has a list of keys for each such topic.
 sub expected_keys
 {
 	my ($c, $name) = @_;
 	my $list =
-	  slurp_json($c->config->top . '/src/test/data/plans-expected.json');
+	  slurp_json($c->config->top . '/src/qa/plans-expected.json');
 	my %topic =
 	  map { $_->{topic} => 1 } @{ $c->builds->describe($name)->{patches} };
 	return {
