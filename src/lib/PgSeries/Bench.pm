@@ -3,16 +3,12 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
-use Cwd              qw(abs_path);
 use File::Basename   qw(basename);
 use File::Glob       qw(:bsd_glob);
 use JSON::PP         ();
 use List::Util       qw(max sum);
 use POSIX            qw(strftime);
 use PgSeries::Config ();
-use PgSeries::Report;
-use PgSeries::Report::Results qw(read_result);
-use PgSeries::Report::Topics  qw(check_topics read_topics);
 use PgSeries::Server;
 use PgSeries::Stats;
 use PgSeries::Util
@@ -954,83 +950,8 @@ sub machine
 	};
 }
 
-=item read_results($config, @files)
-
-Returns the contents of result files, with the plots and figures for the README
-that meta.json names; see read_result() in L<PgSeries::Report::Results>.
-
-=cut
-
-sub read_results
-{
-	my ($config, @files) = @_;
-	return map { read_result($_, $config->top . '/benchmarks') } @files;
-}
-
-=item report_command($context)
-
-The command C<pgseries report>.  Returns the exit status: 1 if C<--dry-run> finds
-that the table in README.md is not what the results give.
-
 =back
 
 =cut
-
-sub report_command
-{
-	my ($c) = @_;
-	my $config = $c->config;
-	my $o = $c->{option};
-	my $help = 'see: pgseries report --help';
-	fail(2, '--dry-run is for --readme only', $help)
-	  if $o->{dry_run} && !$o->{readme};
-	fail(2, '--readme takes no --results: it reads benchmarks/results', $help)
-	  if $o->{readme} && defined $o->{results};
-	my $recorded = $config->top . '/benchmarks/results';
-	my $from =
-		$o->{readme}          ? $recorded
-	  : defined $o->{results} ? $o->{results}
-	  :                         $config->build . '/results';
-	my @files = sort glob "$from/*.json";
-	fail(2, "there are no results in $from", 'run: pgseries bench all')
-	  unless @files;
-	my @results = read_results($config, @files);
-	my @patches = $c->series->summaries;
-	my $topics = read_topics($config->top . '/benchmarks/topics.json');
-
-	if ($o->{readme})
-	{
-		check_topics($topics, \@results, \@patches);
-		return readme($c, \@results, \@patches);
-	}
-	my $text = PgSeries::Report::write_report(
-		results => \@results,
-		patches => \@patches,
-		plots => $config->top . '/benchmarks',
-		output => $config->build . '/report',
-		topics => $topics,
-		complete => -d $recorded && abs_path($from) eq abs_path($recorded));
-	return $c->say({ results => as_bytes(\@results) }, $text);
-}
-
-# Updates the table in README.md, or with --dry-run tells whether it is current.
-sub readme
-{
-	my ($c, $results, $patches) = @_;
-	my $file = $c->config->top . '/README.md';
-	my $old = read_file($file);
-	my $new = PgSeries::Report::update_readme($old, $results, $patches);
-	return $c->say({ changed => 0 }, 'README.md: the table is current')
-	  if $old eq $new;
-	if ($c->{option}{dry_run})
-	{
-		info(
-			"pgseries: README.md: the table is not what benchmarks/results gives; run: pgseries report --readme"
-		);
-		return 1;
-	}
-	write_file($file, $new);
-	return $c->say({ changed => 1 }, 'README.md: table updated');
-}
 
 1;

@@ -157,15 +157,17 @@ my %COMMAND = (
 	},
 	report => {
 		usage => '',
-		summary => 'write BUILD/report from the results and print the table',
+		summary =>
+		  'write BUILD/report/index.html: plots, worst cases, all figures',
 		options => {
-			'results=s' => 'directory of results (default: BUILD/results)',
-			'readme' =>
-			  'update the table in README.md from benchmarks/results',
+			'results=s' =>
+			  'directory of results (default: benchmarks/results)',
+			'docs' =>
+			  'write doc/results.md and the figures in README.md instead',
 			'dry-run' =>
-			  'with --readme: write nothing; exit 1 if the table differs',
+			  'with --docs: write nothing; exit 1 if a document differs',
 		},
-		example => 'pgseries report --results=benchmarks/results',
+		example => 'pgseries report --results=build/results',
 		code => \&report,
 	},
 	submit => {
@@ -821,8 +823,8 @@ sub report
 {
 	my ($c, @words) = @_;
 	no_words('report', @words);
-	require PgSeries::Bench;
-	return PgSeries::Bench::report_command($c);
+	require PgSeries::Report;
+	return PgSeries::Report::report_command($c);
 }
 
 sub rebase

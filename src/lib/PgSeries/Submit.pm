@@ -3,12 +3,10 @@ package PgSeries::Submit;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Glob qw(:bsd_glob);
-use File::Path qw(remove_tree);
-use PgSeries::Bench;
-use PgSeries::Report;
-use PgSeries::Report::Topics qw(filler read_topics);
-use PgSeries::Util           qw(fail make_dir on_exit read_file write_file);
+use File::Path                qw(remove_tree);
+use PgSeries::Report::Results qw(read_results);
+use PgSeries::Report::Topics  qw(filler read_topics text_table);
+use PgSeries::Util            qw(fail make_dir on_exit read_file write_file);
 
 =pod
 
@@ -37,7 +35,7 @@ sub write_set
 {
 	my ($c, $version, $topic) = @_;
 	my ($dir, $source, @patches) = check_set($c, $version, $topic);
-	my @results = results($c);
+	my @results = read_results($c->config);
 	my $series = $c->series;
 	my $temp = "$dir.new";
 	remove_tree($temp);
@@ -58,15 +56,13 @@ sub write_set
 		write_file("$temp/$names[-1]", $text);
 	}
 	my @list = $series->summaries(@patches);
-	my @of_topic =
-	  grep { !defined $topic || $_->{topic} eq $topic } @results;
 	my $letter = read_file($source);
 	my $about = '';
 	for my $i (0 .. $#list)
 	{
 		$about .= "  $names[$i]\n    $list[$i]{subject}\n";
 	}
-	my $table = PgSeries::Report::text_table(\@of_topic, \@list);
+	my $table = text_table(read_topics($c->config), \@results, $topic);
 	my $prefix = prefix($version, 0, scalar @patches);
 	$letter =~ s/^Subject: \[PATCH 0\/N\]/Subject: $prefix/;
 	$letter =~ s/\@BASE@/$series->upstream->actual_version/ge;
@@ -104,8 +100,8 @@ sub check_set
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
 		'write that line'
 	) unless read_file($source) =~ /^Subject: \[PATCH 0\/N\] /;
-	fill_letter($c->config, $source, read_file($source), [ results($c) ],
-		$topic);
+	fill_letter($c->config, $source, read_file($source),
+		[ read_results($c->config) ], $topic);
 	my $name = "v$version" . (defined $topic ? "-$topic" : '');
 	my $dir = $c->config->build . "/submit/$name";
 	fail(2, "$dir exists",
@@ -130,9 +126,7 @@ sub fill_letter
 {
 	my ($config, $file, $text, $results, $topic) = @_;
 	return $text unless $text =~ /[{}]/;
-	my $fill =
-	  filler($file, read_topics($config->top . '/benchmarks/topics.json'),
-		$results, $topic);
+	my $fill = filler($file, read_topics($config), $results, $topic);
 	my @parts;
 
 	for my $line (split /^/, $text)
@@ -183,14 +177,6 @@ sub wrapped
 		$lines[-1] .= "$blanks$part";
 	}
 	return join '', map { "$_\n" } @lines;
-}
-
-# The results that letters are about.
-sub results
-{
-	my ($c) = @_;
-	return PgSeries::Bench::read_results($c->config,
-		sort glob($c->config->top . '/benchmarks/results/*.json'));
 }
 
 # As git format-patch writes it.
