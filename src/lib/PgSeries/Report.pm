@@ -52,7 +52,8 @@ my %colour = (
 =item plot_data(\%result, \%plot)
 
 Takes a result and one of its plots.  Returns the text of the data file, which
-benchmarks/style.gp describes.
+benchmarks/style.gp describes; the empty string if there are less than two values
+of x.
 
 =cut
 
@@ -60,7 +61,7 @@ sub plot_data
 {
 	my ($result, $plot) = @_;
 	my @keys = grep { defined } texts($plot->{lines});
-	my (@names, %rows);
+	my (@names, %rows, %x);
 
 	foreach my $series (map { select_series($result, $_, $plot->{where}) }
 		texts($plot->{measure}))
@@ -68,6 +69,7 @@ sub plot_data
 		my ($case, $figure) = ($series->{case}, figure($series));
 		my $x = $case->{ $plot->{x} };
 		next unless looks_like_number($x);
+		$x{$x} = 1;
 
 		# A text says by itself what it is; a number needs its name.
 		my $name = join ', ', map {
@@ -87,6 +89,7 @@ sub plot_data
 				map { @{ $figure->{$_} } } qw(base patched)),
 			$name) . "\n";
 	}
+	return '' if keys %x < 2;
 	return join(
 		"\n\n",
 		"# x\tbase\tbase_lo\tbase_hi\tpatched\tpatched_lo\tpatched_hi\tline\n",
@@ -100,7 +103,7 @@ sub plot_data
 # makes two plots in one page clash, and with the colours of the page.
 sub _svg
 {
-	my ($result, $plot, $benchmarks) = @_;
+	my ($result, $plot, $data, $benchmarks) = @_;
 	my $gnuplot = find_tool('gnuplot');
 	my $file = "$benchmarks/$result->{topic}/$result->{bench}/$plot->{file}";
 	my $dir = File::Temp->newdir('pgseries-plot-XXXXXX', TMPDIR => 1);
@@ -117,7 +120,7 @@ sub _svg
 		);
 		return _tag('p', 'There is no plot: gnuplot was missing.');
 	}
-	write_file($set{datafile}, bytes(plot_data($result, $plot)));
+	write_file($set{datafile}, bytes($data));
 	s/'/''/g foreach values %set;
 	my $status = run_status(
 		[
@@ -275,7 +278,7 @@ sub write_page
 		  unless defined $gain;
 		my @links = map { _link(@$_, $dir) } grep { -e $_->[1] } (
 			[ 'How it works', "$top/doc/topics/$name.md" ],
-			[ "$topic->{patches} patches", "$top/patches/18/$name" ],
+			[ "$topic->{patches} patches", $config->patches . "/$name" ],
 			(map { [ "$_->{bench}.json", $_->{file} ] } @own));
 		my @words = (
 			_tag('h2', $title),
@@ -306,7 +309,7 @@ sub write_page
 	return "$dir/index.html";
 }
 
-# The plot of a topic as an element; none if the results do not have its benchmark.
+# The plot of a topic as an element; none if the results do not have its data.
 sub _figure
 {
 	my ($topic, $own, $benchmarks) = @_;
@@ -318,9 +321,11 @@ sub _figure
 		  . @plots
 		  . " plots named $plot->{file}",
 		'name a plot that its meta.json has once') if @plots != 1;
+	my $data = plot_data($of, $plots[0]);
+	return if $data eq '';
 	return _tag(
 		'figure',
-		_svg($of, $plots[0], $benchmarks),
+		_svg($of, $plots[0], $data, $benchmarks),
 		_tag('figcaption', _html($plots[0]{title})));
 }
 
