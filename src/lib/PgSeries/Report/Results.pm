@@ -6,13 +6,6 @@ package PgSeries::Report::Results;
 
 PgSeries::Report::Results - results of benchmarks, and what they say
 
-=head1 SYNOPSIS
-
-  use PgSeries::Report::Results qw(figure read_results);
-
-  my @results = read_results($config);
-  print figure($_)->{verdict}, "\n" foreach map { @{ $_->{series} } } @results;
-
 =head1 DESCRIPTION
 
 Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of the
@@ -64,7 +57,7 @@ use warnings FATAL => 'all';
 use Exporter        qw(import);
 use File::Basename  qw(basename);
 use File::Glob      qw(bsd_glob);
-use List::Util      qw(max min);
+use List::Util      qw(max min uniq);
 use PgSeries::Stats qw(median median_interval paired_ratio verdict);
 use PgSeries::Util  qw(fail slurp_json);
 use Scalar::Util    qw(looks_like_number);
@@ -107,9 +100,9 @@ sub refuse
 
 Returns the results of a directory (of benchmarks/results by default), sorted by
 name.  Each has its path as C<file> and its series in C<groups>: one for each
-measure and unit, { head, series }, where C<head> is what all its series have in
-common.  Each series gets C<text>, which tells it from all others of its topic,
-and C<row>, which tells it from those of its group.
+measure and unit, { head, series }, where C<head> is the label that all its series
+share, or undef.  Each series gets C<text>, the label with what it does not say of
+the case, and C<row>, which tells it from the others of its group.
 
 Raises an error if there are no results, or if one is not as described above.
 
@@ -136,12 +129,9 @@ sub _read_result
 
 	$bad->('not a benchmark result of format 1')
 	  unless ref $result eq 'HASH' && ($result->{format} || '') eq '1';
-	foreach my $key (
-		qw(bench topic title scale base patched date machine
-		series))
-	{
-		$bad->("\"$key\" is missing") unless defined $result->{$key};
-	}
+	my @missing = grep { !defined $result->{$_} }
+	  qw(bench topic title scale base patched date machine series);
+	$bad->("\"$missing[0]\" is missing") if @missing;
 	$bad->(
 		"a result of \"$result->{bench}\" belongs in $result->{bench}.json")
 	  unless basename($file) eq "$result->{bench}.json";
@@ -166,10 +156,9 @@ sub _problem
 
 	return '"better" must be "lower" or "higher"'
 	  unless ($series->{better} || '') =~ /^(?:lower|higher)\z/;
-	foreach my $key (qw(case measure label unit method))
-	{
-		return "\"$key\" is missing" unless defined $series->{$key};
-	}
+	my @missing =
+	  grep { !defined $series->{$_} } qw(case measure label unit method);
+	return "\"$missing[0]\" is missing" if @missing;
 	my $figure = eval { figure($series) };
 	return 'its runs are not lists of positive numbers' unless $figure;
 	return sprintf '"ratio" is %s, but the raw runs give %s',
@@ -179,12 +168,17 @@ sub _problem
 	return;
 }
 
-# The groups of read_results().  A label that has a value of the case says it;
-# what else differs between the cases of a group stands after the label.
+# The groups of read_results(), each sorted by the axis.  Keys that have the same
+# value in all cases of the result are not worth a word.
 sub _groups
 {
 	my ($result) = @_;
 	my $axis = $result->{axis} && $result->{axis}{name} || '';
+	my @cases = map { $_->{case} } @{ $result->{series} };
+	my @keys = sort { ($b eq $axis) <=> ($a eq $axis) || $a cmp $b } grep {
+		my $key = $_;
+		1 < uniq grep { defined } map { $_->{$key} } @cases
+	} uniq map { keys %$_ } @cases;
 	my (@order, %group);
 
 	foreach my $series (@{ $result->{series} })
@@ -193,42 +187,43 @@ sub _groups
 		push @order, $id unless $group{$id};
 		push @{ $group{$id} }, $series;
 		$series->{label} = fill_label($series->{label}, $series->{case});
+		$series->{text} = _with($series, @keys);
 	}
 	return map {
 		my @series = @{ $group{$_} };
-		my %values;
-		foreach my $case (map { $_->{case} } @series)
-		{
-			$values{$_}{ shown($case->{$_}) }++ foreach keys %$case;
-		}
-		my @keys = sort { ($b eq $axis) <=> ($a eq $axis) || $a cmp $b }
-		  grep {
-			!grep { $_ == @series } values %{ $values{$_} }
-		  }
-		  keys %values;
-		my %labels = map { $_->{label} => 1 } @series;
+		@series = sort { $a->{case}{$axis} <=> $b->{case}{$axis} } @series
+		  unless grep { !looks_like_number($_->{case}{$axis}) } @series;
+		my %same = map {
+			my $key = $_;
+			$key => 1 == uniq map { shown($_->{case}{$key}) } @series
+		} @keys;
+		my $shared = @series > 1 && 1 == uniq map { $_->{label} } @series;
+		my $unit = unit($series[0]);
 		foreach my $series (@series)
 		{
-			my ($case, $label) = @{$series}{qw(case label)};
-			my $more = case_text(
-				$case,
-				grep {
-					$label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?!\w)/
-				} @keys);
-			my $all = case_text($case, @keys);
-			$series->{text} = $label . ($more eq '' ? '' : " ($more)");
 			$series->{row} =
-				@series == 1 ? "$label, " . unit($series)
-			  : %labels == 1 ? $all
-			  :                $series->{text};
+			  $shared
+			  ? case_text($series->{case}, grep { !$same{$_} } @keys)
+			  : "$series->{text}, $unit";
 		}
 		+{
 			series => \@series,
-			head => @series == 1 ? undef
-			: %labels == 1 ? "$series[0]{label}, " . unit($series[0])
-			:                ucfirst unit($series[0])
+			head => $shared
+			? _with($series[0], grep { $same{$_} } @keys) . ", $unit"
+			: undef
 		}
 	} @order;
+}
+
+# The label, and of the case what the label does not say.
+sub _with
+{
+	my ($series, @keys) = @_;
+	my ($label, $case) = @{$series}{qw(label case)};
+	my $more = case_text($case,
+		grep { $label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?!\w)/ }
+		  @keys);
+	return $more eq '' ? $label : "$label ($more)";
 }
 
 =item texts($value)

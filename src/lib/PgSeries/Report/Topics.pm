@@ -6,15 +6,6 @@ package PgSeries::Report::Topics;
 
 PgSeries::Report::Topics - what topic.json says of each topic, with its figures
 
-=head1 SYNOPSIS
-
-  use PgSeries::Report::Topics qw(filler gain read_topics worst);
-
-  my $topics = read_topics($config);
-  my $fill = filler($file, $topics, \@results, 'indexes');
-  print $fill->('planning takes {plan:patched} instructions');
-  print gain($topics, \@results, 'indexes'), worst($topics->[0], \@results)->{text};
-
 =head1 DESCRIPTION
 
 benchmarks/TOPIC/topic.json says what the report, the README and the cover letter
@@ -110,37 +101,25 @@ sub _problem
 	return 'not an object with "figures"'
 	  unless ref $topic eq 'HASH' && ref $topic->{figures} eq 'HASH';
 	my $figures = $topic->{figures};
-	foreach my $key (qw(title who gain))
-	{
-		return "\"$key\" is missing" unless defined $topic->{$key};
-	}
+	my @missing = grep { !defined $topic->{$_} } qw(title who gain);
+	return "\"$missing[0]\" is missing" if @missing;
 	foreach my $name (sort keys %$figures)
 	{
-		foreach my $key (qw(bench measure case))
-		{
-			return "figure \"$name\" has no \"$key\""
-			  unless defined $figures->{$name}{$key};
-		}
+		@missing =
+		  grep { !defined $figures->{$name}{$_} } qw(bench measure case);
+		return "figure \"$name\" has no \"$missing[0]\"" if @missing;
 	}
-	my %text = (gain => $topic->{gain});
-	$text{gain} =~ s/$placeholder//g;
+	my %text = (gain => $topic->{gain} =~ s/$placeholder//gr);
 	$text{"label of $_"} = $figures->{$_}{label} || '' foreach keys %$figures;
-	foreach my $where (sort keys %text)
-	{
-		return "the $where has a digit: take it from a figure"
-		  if $text{$where} =~ /\d/;
-		return "the $where has a brace that is no {NAME:WHAT}"
-		  if $text{$where} =~ /[{}]/;
-	}
+	my ($digit) = grep { $text{$_} =~ /\d/ } sort keys %text;
+	return "the $digit has a digit: take it from a figure"
+	  if defined $digit;
 	my @letter = @{ $topic->{letter} || [] };
 	return '"letter" has more than six figures' if @letter > 6;
-	foreach my $name (@letter)
-	{
-		return "\"letter\" has \"$name\", which is no figure with a label"
-		  unless $figures->{$name}
-		  && defined $figures->{$name}{label}
-		  && !$figures->{$name}{all};
-	}
+	my ($bad) =
+	  grep { !$figures->{$_} || !defined $figures->{$_}{label} } @letter;
+	return "\"letter\" has \"$bad\", which is no figure with a label"
+	  if defined $bad;
 	return;
 }
 
@@ -339,7 +318,7 @@ sub worst
 		$short .= " ($series->{text})";
 	}
 	$text .=
-		"; of the $times{all} times, "
+		"; of the $times{all} measured times, "
 	  . _count($times{worse}, 'worse') . ' and '
 	  . _count($times{inconclusive}, 'inconclusive')
 	  if $times{all};
