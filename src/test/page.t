@@ -128,8 +128,9 @@ sub look
 sub problems
 {
 	my ($file, $width, $dark, $seen) = @_;
-	my %id = map { $_ => 1 } @{ $seen->{ids} };
-	my @problems;
+	my %id;
+	my @problems = map { "id $_ occurs twice" }
+	  grep { $id{$_}++ == 1 } @{ $seen->{ids} };
 
 	push @problems, "width is $seen->{width}" if $seen->{width} != $width;
 	push @problems, 'the browser shows other colours'
@@ -206,6 +207,7 @@ my @broken = (
 		'viewBox="0 0 480 100"',
 		qr/^small plot of indexes\z/
 	],
+	[ qr/<h1>/, '<h1 id="merge">', qr/^id merge occurs twice\z/ ],
 	[
 		qr/id="merge"/, 'id="mergers"',
 		qr/^no section merge\nplots of merge: 0\ndead link: #merge\z/
