@@ -25,12 +25,13 @@ use strict;
 use warnings FATAL => 'all';
 
 use Cwd                       qw(abs_path);
+use Encode                    qw(encode_utf8);
 use Exporter                  qw(import);
 use File::Spec                ();
 use File::Temp                ();
 use List::Util                qw(uniq);
-use PgSeries::Report::Results qw(bytes figure medians ratio_text read_results
-  refuse select_series shown texts);
+use PgSeries::Report::Results qw(figure medians ratio_text read_results
+  refuse select_series shown);
 use PgSeries::Report::Topics qw(gain read_topics worst);
 use PgSeries::Util
   qw(fail find_tool info make_dir read_file run_status write_file);
@@ -60,11 +61,12 @@ of x.
 sub plot_data
 {
 	my ($result, $plot) = @_;
-	my @keys = grep { defined } texts($plot->{lines});
+	my @keys = grep { defined }
+	  ref $plot->{lines} ? @{ $plot->{lines} } : $plot->{lines};
 	my (@names, %rows, %x);
 
-	foreach my $series (map { select_series($result, $_, $plot->{where}) }
-		texts($plot->{measure}))
+	foreach
+	  my $series (select_series($result, $plot->{measure}, $plot->{where}))
 	{
 		my ($case, $figure) = ($series->{case}, figure($series));
 		my $x = $case->{ $plot->{x} };
@@ -120,7 +122,7 @@ sub _svg
 		);
 		return _tag('p', 'There is no plot: gnuplot was missing.');
 	}
-	write_file($set{datafile}, bytes($data));
+	write_file($set{datafile}, encode_utf8($data));
 	s/'/''/g foreach values %set;
 	my $status = run_status(
 		[
@@ -305,7 +307,7 @@ sub write_page
 	}
 	my $page = read_file("$top/benchmarks/report.html");
 	$page =~ s/\@([A-Z]+)\@/$part{$1}/g;
-	write_file("$dir/index.html", bytes($page));
+	write_file("$dir/index.html", encode_utf8($page));
 	return "$dir/index.html";
 }
 
@@ -385,7 +387,7 @@ sub results_document
 				} @rows);
 		}
 	}
-	return bytes($text);
+	return encode_utf8($text);
 }
 
 sub update_readme
@@ -406,7 +408,7 @@ sub update_readme
 		  . _md($gain . ($worst ? "; at worst: $worst->{short}" : '')) . '.';
 		$block .= Text::Wrap::wrap('- ', '  ', $line) . "\n";
 	}
-	$block = bytes($block);
+	$block = encode_utf8($block);
 	refuse(
 		"README.md has not one line \"$begin\" and, after it, one line \"$end\"",
 		'put both where the table of results belongs')
@@ -430,7 +432,7 @@ sub worst_of_topics
 
 	return map {
 		my $worst = worst($_, \@results);
-		$worst ? [ $_->{name}, bytes($worst->{text}) ] : ()
+		$worst ? [ $_->{name}, encode_utf8($worst->{text}) ] : ()
 	} @{ read_topics($config) };
 }
 
@@ -480,11 +482,5 @@ sub report_command
 	}
 	return $status;
 }
-
-=head1 TESTS
-
-src/test/report.t and page.t, which opens the page in a browser
-
-=cut
 
 1;

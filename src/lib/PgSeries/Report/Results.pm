@@ -43,9 +43,8 @@ list of keys) whose values make lines of their own.
 
 =head1 FUNCTIONS
 
-Texts are decoded; bytes() makes of them what is written to a file or printed.
-Numbers of a figure have the unit of its C<unit>; a ratio is patched / base.  Only
-read_results() and refuse() raise errors.
+Texts are decoded.  Numbers of a figure have the unit of its C<unit>; a ratio is
+patched / base.  Only read_results() and refuse() raise errors.
 
 =over
 
@@ -54,6 +53,7 @@ read_results() and refuse() raise errors.
 use strict;
 use warnings FATAL => 'all';
 
+use Encode          qw(encode_utf8);
 use Exporter        qw(import);
 use File::Basename  qw(basename);
 use File::Glob      qw(bsd_glob);
@@ -62,26 +62,13 @@ use PgSeries::Stats qw(median median_interval paired_ratio verdict);
 use PgSeries::Util  qw(fail slurp_json);
 use Scalar::Util    qw(looks_like_number);
 
-our @EXPORT_OK = qw(VISIBLE bytes case_text figure fill_label grouped medians
+our @EXPORT_OK = qw(VISIBLE case_text figure fill_label grouped medians
   number quantity ratio ratio_text read_results refuse select_series shown
-  texts unit);
+  unit);
 
 # Counts are exact, but a change that a ratio with three decimals does not show
 # is none.
 use constant VISIBLE => 0.0005;
-
-=item bytes($text)
-
-Returns the text in UTF-8.
-
-=cut
-
-sub bytes
-{
-	my ($text) = @_;
-	utf8::encode($text);
-	return $text;
-}
 
 =item refuse($message, $remedy [, $detail])
 
@@ -93,7 +80,7 @@ text, but what is printed must be bytes.
 sub refuse
 {
 	my (@texts) = @_;
-	return fail(2, map { utf8::is_utf8($_) ? bytes($_) : $_ } @texts);
+	return fail(2, map { utf8::is_utf8($_) ? encode_utf8($_) : $_ } @texts);
 }
 
 =item read_results($config [, $dir])
@@ -226,18 +213,6 @@ sub _with
 	return $more eq '' ? $label : "$label ($more)";
 }
 
-=item texts($value)
-
-Returns a text, or a list of texts, as a list.
-
-=cut
-
-sub texts
-{
-	my ($value) = @_;
-	return ref $value ? @$value : ($value);
-}
-
 =item fill_label($label, \%case)
 
 Returns the label with the case's values in place of C<:KEY>.
@@ -319,7 +294,8 @@ sub figure
 
 =item select_series(\%result, $measure, \%where)
 
-Returns the series of a measure whose case agrees with the hash.
+Returns the series of a measure, or of a list of them, whose case agrees with the
+hash.
 
 =cut
 
@@ -327,10 +303,11 @@ sub select_series
 {
 	my ($result, $measure, $where) = @_;
 	my %where = %{ $where || {} };
+	my %measure = map { $_ => 1 } ref $measure ? @$measure : $measure;
 
 	return grep {
 		my $case = $_->{case};
-		$_->{measure} eq $measure
+		$measure{ $_->{measure} }
 		  && !grep { !defined $case->{$_} || $case->{$_} ne $where{$_} }
 		  keys %where
 	} @{ $result->{series} };
@@ -440,11 +417,5 @@ sub ratio_text
 }
 
 =back
-
-=head1 TESTS
-
-src/test/report.t
-
-=cut
 
 1;

@@ -48,11 +48,12 @@ All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
 use strict;
 use warnings FATAL => 'all';
 
+use Encode                    qw(decode_utf8 encode_utf8);
 use Exporter                  qw(import);
 use List::Util                qw(max);
-use PgSeries::Report::Results qw(VISIBLE bytes case_text figure fill_label
+use PgSeries::Report::Results qw(VISIBLE case_text figure fill_label
   grouped medians number quantity ratio ratio_text refuse select_series shown
-  texts unit);
+  unit);
 use PgSeries::Series ();
 use PgSeries::Util   qw(slurp_json);
 use Scalar::Util     qw(looks_like_number);
@@ -146,7 +147,7 @@ sub filler
 			_value("$file: $&",
 				_found("$file: $&", $topics, $results, $1 || $own, $2), $3)}ge;
 		$text =~ s/\x{b5}s/us/g;
-		return bytes($text);
+		return encode_utf8($text);
 	};
 }
 
@@ -160,10 +161,8 @@ sub gain
 {
 	my ($topics, $results, $name) = @_;
 	my ($topic) = grep { $_->{name} eq $name } @$topics;
-	my $text =
-	  filler($topic->{file}, $topics, $results, $name)->($topic->{gain});
-	utf8::decode($text);
-	return $text;
+	return decode_utf8(
+		filler($topic->{file}, $topics, $results, $name)->($topic->{gain}));
 }
 
 # The figure of a topic: { series, of, all, label, cores }, with the series that
@@ -180,21 +179,24 @@ sub _found
 	  grep { $_->{bench} eq $figure->{bench} && $_->{topic} eq $own }
 	  @$results;
 	my $find = sub {
-		my ($case, $all, @measures) = @_;
-		my @found =
-		  $result ? map { select_series($result, $_, $case) } @measures : ();
+		my ($case, $all, $measure) = @_;
+		my @found = $result ? select_series($result, $measure, $case) : ();
 		refuse(
 			sprintf(
 				'%s: figure "%s": %d figures of %s are %s (%s)',
-				$topic->{file}, $name,
-				scalar @found, $figure->{bench},
-				join(' or ', @measures), case_text($case, sort keys %$case)),
+				$topic->{file},
+				$name,
+				scalar @found,
+				$figure->{bench},
+				ref $measure ? join ' or ',
+				@$measure : $measure,
+				case_text($case, sort keys %$case)),
 			sprintf('name %s one, or run the benchmark',
 				$all ? 'at least' : 'exactly')
 		) if !@found || (@found > 1 && !$all);
 		return @found;
 	};
-	my @found = $find->(@{$figure}{qw(case all)}, texts($figure->{measure}));
+	my @found = $find->(@{$figure}{qw(case all measure)});
 	return {
 		%$figure,
 		series => \@found,
@@ -389,13 +391,7 @@ sub text_table
 		$text .= "$line\n";
 	}
 	$text =~ s/\x{b5}s/us/g;
-	return bytes($text);
+	return encode_utf8($text);
 }
-
-=head1 TESTS
-
-src/test/report.t
-
-=cut
 
 1;
