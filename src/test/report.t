@@ -422,7 +422,6 @@ is(command(docs => 1), '0 ', 'the documents are written');
 is(written('README.md'), <<'README', 'README.md');
 top
 <!-- results:begin -->
-- **pruning**: no rows are lost.
 - **tables with many\_indexes**: planning with 2,000 indexes takes 0.125 of the instructions, 2.00 times the speed; at
   worst: 1.010 times the instructions (plan \<&\> t\_x with 1 indexes).
 - **partitions**: reaches 1.50; at worst: 0.800 \[0.796, 0.803\] of the transactions per second (point query (mode

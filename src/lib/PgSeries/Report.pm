@@ -334,8 +334,8 @@ sub _figure
 =item results_document(\@topics, \@results), update_readme($text, \@topics, \@results)
 
 Return the text of doc/results.md, and that of the README with what the topics
-gain between C<< <!-- results:begin --> >> and C<< <!-- results:end --> >>, in
-lines of at most 120 characters.
+that have figures gain between C<< <!-- results:begin --> >> and
+C<< <!-- results:end --> >>, in lines of at most 120 characters.
 
 =cut
 
@@ -398,7 +398,7 @@ sub update_readme
 	local $Text::Wrap::columns = 121;
 	local $Text::Wrap::huge = 'overflow';
 
-	foreach my $topic (@$topics)
+	foreach my $topic (grep { %{ $_->{figures} } } @$topics)
 	{
 		my $worst = worst($topic, $results);
 		my $gain = gain($topics, $results, $topic->{name});
