@@ -227,7 +227,7 @@ seen as (
 select coalesce(sum(locks), 0) as locks, coalesce(sum(shared), 0) as shared,
        coalesce(max(locks), 0) as most, count(*) filter (where locks > 16) as sessions,
        (select count(*) from pg_stat_activity where wait_event = 'LockManager') as waits,
-       least(16384, greatest(16, 2 ^ ceil(log(2, current_setting('max_locks_per_transaction')::int))))
+       least(16384, greatest(16, 2 ^ ceil(log(2, current_setting('max_locks_per_transaction')::int))))::int
        as slots
   from session),
 is_it_for_me as (
