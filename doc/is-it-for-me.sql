@@ -73,8 +73,8 @@ select :SERVER_VERSION_NUM / 10000 = 18 as is_18,
 -- The words of a statement, to look for names of tables.
 \set words '(select regexp_split_to_table(lower(query), ''[^[:alnum:]_$]+''))'
 
--- What this user can see of what others do, and the query on pg_stat_statements.  Its
--- settings exist only if its library is loaded.
+-- What this user can see of what others do, and the query on pg_stat_statements, which
+-- leaves out our own.  Its settings exist only if its library is loaded.
 \set watcher f
 \set usable f
 \set statement 'select null::text as query, 0 as calls, 0 as plans, 0.0 as time where false'
@@ -82,16 +82,16 @@ select :SERVER_VERSION_NUM / 10000 = 18 as is_18,
 \set text :topic :failed
 :begin
 select pg_has_role('pg_read_all_stats', 'usage') as watcher,
-       pg_has_role('pg_read_all_stats', 'usage') and s.query is not null as usable,
-       coalesce(s.query || d.oid, :'statement') as statement
+       pg_has_role('pg_read_all_stats', 'usage') and query is not null as usable,
+       coalesce(query || d.oid, :'statement') as statement
   from pg_database d
-  left join (select format('select left(query, 10000) as query, calls, plans, total_exec_time::numeric'
-                           ' as time from %s where query !~ ''is_it_for_me as'' and dbid = ',
-                           c.oid::regclass)
+  left join (select format('select left(query, 4000) as query, calls, plans, total_exec_time::numeric as'
+                           ' time from %s where query !~* %L and dbid = ', c.oid::regclass,
+                           E'^(begin|commit|rollback|set)\\M|is_it_for_me')
                from pg_extension
                join pg_class c on relnamespace = extnamespace and relname = extname
                join pg_settings s on s.name = 'pg_stat_statements.max'
-              where extname = 'pg_stat_statements' and has_table_privilege(c.oid, 'select')) s(query)
+              where extname = 'pg_stat_statements' and has_table_privilege(c.oid, 'select')) is_it_for_me(query)
          on true
  where datname = current_database() \gset
 with is_it_for_me as (
