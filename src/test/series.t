@@ -291,6 +291,19 @@ spew($second, $good);
 ($status) = $f->pgseries('apply');
 is($status, 0, 'the mended one applies');
 
+# One that applies only after another topic.
+spew($second, $good =~ s/^ line 18$/ line eighteen/mr);
+$f->patch('one/0001-Change-line-3.patch', 'README', 18, 'line eighteen');
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'all patches in their order apply') or diag($err);
+$f->pgseries('check', '--round-trip');
+refuses(
+	3,
+	'two/0001-Change-line-20.patch does not apply',
+	'a topic that does not apply alone');
+$f->patch('one/0001-Change-line-3.patch', 'README', 3, 'three');
+spew($second, $good);
+
 # The list.
 %ENV = (%ENV, $f->environment);
 my $config = PgSeries::Config->new(top => $dir);

@@ -619,14 +619,16 @@ sub export
 
 =item round_trip
 
-Applies all patches, exports them and compares.  Returns the differences, one
-line each: none in a series that is well kept.
+Applies each topic to upstream, after those that it needs, then all patches,
+exports them and compares.  Returns the differences, one line each: none in a series
+that is well kept.
 
 =cut
 
 sub round_trip
 {
 	my ($self) = @_;
+	$self->commit_of($self->alone($_)) for $self->topics;
 	my @texts = $self->format($self->commit_of($self->patches));
 	return @{ $self->plan(undef, @texts)->{said} };
 }
