@@ -581,18 +581,8 @@ export();
 		  . "skipped pgindent: there is no pg_bsd_indent; run: pgseries build\n",
 		'other tools');
 }
-for (
-	[ '/nowhere', qr/^install \/nowhere again$/ ],
-	[
-		'/w/b/base/build/src/tools/pg_bsd_indent/pg_bsd_indent',
-		qr{^remove /w/b/base/build/src/tools/pg_bsd_indent and /w/b/base/stamp, then run: pgseries build base$}
-	])
-{
-	my ($program, $remedy) = @$_;
-	ok(!eval { lint(pgindent => $program); 1 }, 'a pgindent that fails');
-	like($@->{message}, qr/^pgindent failed on .*$first/, 'is named');
-	like($@->{remedy}, $remedy, 'with a remedy');
-}
+ok(!eval { lint(pgindent => '/nowhere'); 1 }, 'a pgindent that fails');
+like($@, qr/^pgindent failed on .*$first; .*\/nowhere again$/m, 'is named');
 spew("$patches/$first", slurp("$patches/$first") =~ s/^-\treturn 1/-\t7/mr);
 ok(!eval { lint(); 1 }, 'a patch that does not apply');
 is($@->{code}, 3, 'code 3');
