@@ -82,7 +82,7 @@ for my $n (1, 2)
 	my $rerun = "src/bin/pgseries check --prefix=$n";
 	like(
 		$err,
-		qr/^fail  prefix-$n: build and run\n.*^rerun: \Q$rerun\E\n/ms,
+		qr/^fail  prefix-$n \(\w+\/0001\): build and run\n.*^rerun: \Q$rerun\E\n/ms,
 		"prefix $n is named");
 }
 like($out, qr/^0 passed, 2 failed/m, 'both are counted');
