@@ -401,7 +401,7 @@ sub apply_one
 		'free some space, then run the same command again'
 	) if "$out$err" =~ /No space left/;
 	my $other_release =
-	  'for another release see "A new minor release" in doc/package.md';
+	  'for another release see "A new minor release" in doc/develop.md';
 	fail(
 		3,
 		"$patch->{file} does not apply: git am has stopped in $dir",
