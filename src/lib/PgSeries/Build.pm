@@ -9,7 +9,7 @@ use File::Path       qw(remove_tree);
 use PgSeries::Config ();
 use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool free_bytes info make_dir on_exit processors read_file run run_status write_file);
+  qw(capture fail find_tool free_bytes info make_dir on_exit processors progress read_file run run_status tail_file write_file);
 
 =pod
 
@@ -340,7 +340,8 @@ sub configure
 
 =item ninja($build, \@targets, $log)
 
-Runs ninja in a build, or make.  The log's end is shown if that fails.
+Runs ninja in a build, or make.  The log's end is shown if that fails; while it
+runs, C<progress> shows the steps done and the minutes left.
 
 =cut
 
@@ -359,7 +360,12 @@ sub ninja
 	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
+	my $start = time;
 	run($command,
+		watch => sub {
+			my $said = steps(tail_file($file, 50), time - $start);
+			progress("building $b->{name}: $said") if defined $said;
+		},
 		env => $self->environment($b),
 		user => $config->user,
 		log => $file,
@@ -371,6 +377,22 @@ sub ninja
 		  "see $file, correct the patch, then rerun: src/bin/pgseries build "
 		  . ($b->{rerun} // $b->{name}));
 	return;
+}
+
+=item steps($output, $seconds)
+
+A function.  Returns how far ninja is, by its output after that time ("20/50, about
+3 min left"), or undef if it has not said so.
+
+=cut
+
+sub steps
+{
+	my ($output, $seconds) = @_;
+	my ($done, $all) = $output =~ m{.*^\[(\d+)/(\d+)\] }ms or return;
+	my $left = $seconds * ($all - $done) / ($done || 1);
+	return "$done/$all"
+	  . ($seconds < 10 ? '' : sprintf ', about %.0f min left', $left / 60 + 0.5);
 }
 
 =item install_to($prefix)

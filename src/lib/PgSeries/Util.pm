@@ -54,31 +54,33 @@ sub fail
 =item info($text), progress($text)
 
 C<info> prints a line on standard error.  C<progress> does so too, but on a
-terminal the next message overwrites it, and elsewhere only one in ten minutes is
-printed.
+terminal the next message overwrites it, and elsewhere it is left out if another
+line came less than 30 seconds ago.  C<$PgSeries::Util::phase> comes before the text
+of C<progress>: "[3/4] ", say.
 
 =cut
 
+our $phase = '';
 my $progress_shown = 0;
-my $progress_time = time;
-use constant PROGRESS_SECONDS => 600;
+my $last_line = time;
+use constant PROGRESS_SECONDS => 30;
 
 sub info
 {
 	my ($text) = @_;
 	print STDERR $progress_shown ? "\r\e[K$text\n" : "$text\n";
 	$progress_shown = 0;
+	$last_line = time;
 	return;
 }
 
 sub progress
 {
 	my ($text) = @_;
+	$text = "$phase$text";
 	if (!POSIX::isatty(2))
 	{
-		return if time - $progress_time < PROGRESS_SECONDS;
-		info($text);
-		$progress_time = time;
+		info($text) if time - $last_line >= PROGRESS_SECONDS;
 		return;
 	}
 	print STDERR "\r\e[K" . substr($text, 0, 78);
