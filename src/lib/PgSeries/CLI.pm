@@ -568,7 +568,7 @@ sub check_builds
 		push @results, @of;
 
 		# An interrupt must not take with it what has been found.
-		info("$name: " . told(0, @of)) if @names > 1;
+		info("$name: " . PgSeries::Test::told(0, @of)) if @names > 1;
 	}
 	return show_results($c, @results);
 }
@@ -596,26 +596,12 @@ sub names_to_check
 	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
 }
 
-# Results as they are printed, all of them or failures only, and their number.
-sub told
-{
-	my ($all, @results) = @_;
-	my %count = PgSeries::Test::count(@results);
-	my $text = join '', map {
-			$_->{result} eq 'fail'
-		  ? "fail  $_->{name}\n$_->{detail}\nrerun: $_->{rerun}\n"
-		  : $all ? sprintf("%-5s %s\n", $_->{result}, $_->{name})
-		  : ''
-	} @results;
-	return "$text$count{ok} passed, $count{fail} failed, $count{skip} skipped";
-}
-
 sub show_results
 {
 	my ($c, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	$c->say(told(1, @results));
+	$c->say(PgSeries::Test::told(1, @results));
 	return (grep { $_->{result} eq 'fail' } @results) ? 1 : 0;
 }
 

@@ -123,6 +123,26 @@ sub count
 	return %count;
 }
 
+=item told($all, @results)
+
+A function.  Returns the results as they are printed, all of them or failures only,
+and how many there are.
+
+=cut
+
+sub told
+{
+	my ($all, @results) = @_;
+	my %count = count(@results);
+	my $text = join '', map {
+			$_->{result} eq 'fail'
+		  ? "fail  $_->{name}\n$_->{detail}\nrerun: $_->{rerun}\n"
+		  : $all ? sprintf("%-5s %s\n", $_->{result}, $_->{name})
+		  : ''
+	} @results;
+	return "$text$count{ok} passed, $count{fail} failed, $count{skip} skipped";
+}
+
 # Runs the code that runs tests, between what must be before and after it.
 sub with_setup
 {
