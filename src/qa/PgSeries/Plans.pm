@@ -92,31 +92,32 @@ sub compare
 			  . ' differ so far that are not expected to');
 	}
 	my $file = $c->config->build . '/plans.diff';
-	write_file(
-		$file,
-		join '',
-		map {
-			my $key = $_;
-			"$key\n" . join '', map {
-				my $name = $_;
-				my @plans = sort keys %{ $seen{$name}{$key} || {} };
-				map { "--- $name\n$_\n" } @plans ? @plans : '(never planned)';
-			} @builds;
-		} @unexpected);
-	my $unstable = grep { keys %$_ > 1 } values %{ $seen{ $builds[0] } };
+	my $text = '';
+	for my $key (@unexpected)
+	{
+		$text .= "$key\n";
+		for my $name (@builds)
+		{
+			my @plans = sort keys %{ $seen{$name}{$key} || {} };
+			$text .= "--- $name\n$_\n"
+			  for @plans ? @plans : '(never planned)';
+		}
+	}
+	write_file($file, $text);
+	my $base = $seen{ $builds[0] };
+	my $unstable = grep { keys %$_ > 1 } values %$base;
 	my @first = grep { defined } @unexpected[ 0 .. 19 ];
 	$c->say(
 		join '',
 		(map { 'differs: ' . (split /\n/)[0] . "\n" } @first),
-		scalar keys %{ $seen{ $builds[0] } },
-		" plans compared, "
-		  . @differ
-		  . " differ between $builds[0] and $builds[1]: "
-		  . @unexpected
-		  . ' that are not expected to, '
-		  . @on_catalogs
-		  . " that read system catalogs, whose size the patches change ($unstable vary between runs of $builds[0])"
-	);
+		sprintf
+		  '%d plans compared, %d differ between %s and %s: %d that are not expected to, %d that read system catalogs, whose size the patches change (%d vary between runs of the former)',
+		scalar keys %$base,
+		scalar @differ,
+		@builds,
+		scalar @unexpected,
+		scalar @on_catalogs,
+		$unstable);
 	info("pgseries: plans differ: see $file; rerun the same command")
 	  if @unexpected;
 	return @unexpected ? 1 : 0;
@@ -190,17 +191,16 @@ sub regression_suite
 {
 	my ($c, $b, $server, $log, @options) = @_;
 	my $config = $c->config;
-	my $base = $c->builds->ensure('base');
 	my $regress = "$b->{build}/src/test/regress";
-	my $input = "$base->{src}/src/test/regress";
+	my $input = $c->builds->ensure('base')->{src} . '/src/test/regress';
 
 	# The same paths for all runs: they get into the catalogs, and their length
 	# into the size of pg_proc and so into costs.
 	my $dir = make_dir($config->work . '/plans', $config->caller);
-	my $output = "$dir/output";
-	remove_tree($output);
-	make_dir("$output/testtablespace");
-	make_dir($_, $config->user) for "$output/testtablespace", $output;
+	remove_tree("$dir/output");
+	make_dir("$dir/output/testtablespace");
+	make_dir($_, $config->user)
+	  for "$dir/output/testtablespace", "$dir/output";
 	unlink "$dir/lib";
 	symlink $regress,
 	  "$dir/lib"
@@ -219,9 +219,9 @@ sub regression_suite
 			"--dlpath=$dir/lib",
 			"--inputdir=$input",
 			"--expecteddir=$input",
-			"--outputdir=$output",
+			"--outputdir=$dir/output",
 			'--max-concurrent-tests=20',
-			'--schedule=' . "$input/parallel_schedule",
+			"--schedule=$input/parallel_schedule",
 			@options
 		],
 		env => { PGDATABASE => undef },
@@ -246,20 +246,21 @@ Returns the plans in a server log written with the settings above.
 sub parse_log
 {
 	my ($file) = @_;
-	my (%plan, %seen, $test, @lines);
-	my $flush = sub {
-		return unless @lines;
-		my ($first) = grep { $lines[$_] =~ /^\S.*\(cost=\d/ } 1 .. $#lines;
-		$first = @lines unless defined $first;
-		my $query = join "\n", splice(@lines, 0, $first);
-		my $plan = join "\n", @lines;
-		@lines = ();
-		for ($query, $plan) { s/\b(pg_(?:toast_)?temp)_\d+/$1_N/g; }
+	my (%plan, %seen);
+	for (split /\n(?!\t)/, read_file($file))
+	{
+		my ($test, $text) =
+		  /^\[([^\]]*)\] LOG:  duration: [\d.]+ ms  plan:\n(.*)/s
+		  or next;
+		$text =~ s/^\t//gm;
+		$text =~ s/\b(pg_(?:toast_)?temp)_\d+/$1_N/g;
+		my ($query, $plan) = split /\n(?=\S.*\(cost=\d)/, $text, 2;
 
 		# Constants hold times of day and random numbers, and in queries also
 		# what psql has put in from a query before; memory is EXPLAIN
 		# ANALYZE's; in what a node returns, numbers may be process numbers or drawn
 		# by lot.  Nodes, costs, rows, columns and conditions remain.
+		$plan //= '';
 		$plan =~ s/'[^']*+'(?:'[^']*+')*+/'C'/g;
 		$plan =~ s/Memory(?: Usage)?: \d+kB/Memory: N/g;
 		$plan =~
@@ -267,22 +268,7 @@ sub parse_log
 		$query =~ s/\d+/N/g;
 		my $n = ++$seen{"$test\n$query"};
 		$plan{"$test #$n\n$query"} = $plan;
-	};
-	open(my $fh, '<', $file)
-	  or fail(2, "cannot read $file: $!", 'run it again');
-	while (my $line = <$fh>)
-	{
-		chomp $line;
-		if ($line =~ /^\[([^\]]*)\] LOG:  duration: [\d.]+ ms  plan:$/)
-		{
-			my $app = $1;
-			$flush->();
-			$test = $app;
-		}
-		elsif ($line =~ s/^\t//) { push @lines, $line if defined $test; }
-		else                     { $flush->(); $test = undef; }
 	}
-	$flush->();
 	return \%plan;
 }
 

@@ -116,29 +116,19 @@ the keys.
 
 my $CRASH =
   qr/^TRAP: |PANIC:  |was terminated by signal|server closed the connection/;
-use constant LINES_OF_CRASH => 60;
+use constant CRASH_SHOWN => 60;
 
 sub log_findings
 {
 	my ($file, $errors, $internal) = @_;
-	my (@crash, %last, $into);
-	open(my $fh, '<', $file)
-	  or fail(2, "cannot read $file: $!", 'run it again');
-	while (my $line = <$fh>)
+	my (@crash, %last);
+	for (split /\n(?!\t)/, read_file($file))
 	{
-		push @crash, $line
-		  if $line =~ $CRASH || @crash && @crash < LINES_OF_CRASH;
-		if ($line =~ /^\t(.*)/s)
-		{
-			$$into .= $1 if $into;
-			next;
-		}
-		undef $into;
-		next unless $line =~ /^\[(\d+)\] (\w{5}) (\w+):  (.*)/s;
-		my ($pid, $state, $level, $text) = ($1, $2, $3, $4);
+		push @crash, "$_\n" if /$CRASH/ || @crash && @crash < CRASH_SHOWN;
+		my ($pid, $state, $level, $text) = /^\[(\d+)\] (\w{5}) (\w+):  (.*)/s
+		  or next;
 		if ($level =~ /^(ERROR|FATAL|PANIC)$/)
 		{
-			chomp $text;
 			my $masked = masked($text);
 			$errors->{$state}{$masked}++;
 			delete $last{$pid};
@@ -146,12 +136,9 @@ sub log_findings
 			$last{$pid} = $internal->{$masked} ||= { message => $text };
 			$last{$pid}{count}++;
 		}
-		elsif ($level eq 'STATEMENT'
-			&& $last{$pid}
-			&& !defined $last{$pid}{statement})
+		elsif ($level eq 'STATEMENT' && $last{$pid})
 		{
-			$last{$pid}{statement} = $text;
-			$into = \$last{$pid}{statement};
+			$last{$pid}{statement} //= $text =~ s/\n\t/\n/gr;
 		}
 	}
 	return @crash;
@@ -281,36 +268,30 @@ EOT
 sub one_sqlsmith
 {
 	my ($server, $seed, $queries, $log) = @_;
+	my $target = join ' ', 'host=' . $server->socket_dir,
+	  'port=' . $server->port, 'user=sqlsmith', 'dbname=regression';
 
 	# Few queries take as long as statement_timeout allows, which has to be enough
 	# for what sqlsmith asks at its start.
 	my $seconds = 600 + 2 * $queries;
 	my $status = run_status(
 		[
-			'timeout',
-			$seconds,
-			sqlsmith_program(),
-			'--target=host='
-			  . $server->socket_dir
-			  . ' port='
-			  . $server->port
-			  . ' user=sqlsmith dbname=regression',
-			"--seed=$seed",
-			"--max-queries=$queries",
+			'timeout', $seconds,
+			sqlsmith_program(), "--target=$target",
+			"--seed=$seed", "--max-queries=$queries",
 			'--exclude-catalog'
 		],
 		env => $server->{config}->environment,
 		user => $server->{config}->user,
 		log => $log);
+	return if $status == 0;
 	fail(
 		1,
 		"sqlsmith did not end within $seconds s",
 		'look for a backend that ignores statement_timeout: see '
 		  . $server->log) if $status == 124;
-	fail(2, "sqlsmith ended with status $status",
-		"see $log", tail_file($log, 5))
-	  if $status != 0;
-	return;
+	return fail(2, "sqlsmith ended with status $status",
+		"see $log", tail_file($log, 5));
 }
 
 # The build of plain upstream that is made as another one is.
@@ -381,9 +362,6 @@ my %DIFFERENTIAL_SETTINGS = (
 use constant BATCH => 250;
 use constant LOOK => 50;
 
-# Lines of output to show of a difference.
-use constant SHOWN => 20;
-
 sub differential
 {
 	my ($c, %opt) = @_;
@@ -406,39 +384,37 @@ sub differential
 		progress("differential: $done of $opt{count} queries");
 		my $count = min($opt{count} - $done, BATCH);
 		my ($script, @cases) = batch($seed, $count);
-		my @logs = map { "$_->{build}{log}/differential.log" } @servers;
 		in_parallel(
 			map {
-				my $i = $_;
-				sub { run_script($servers[$i], $script, $logs[$i]); }
-			} 0,
-			1);
-		my ($first, $second) = map { [ outputs($_) ] } @logs;
+				my $server = $_;
+				sub { run_script($server, $script); }
+			} @servers);
+		my @logs = map { log_of($_) } @servers;
+		my @printed = map { [ outputs($_) ] } @logs;
 		fail(2, "the schema of seed $seed cannot be made",
 			"see $logs[0]", tail_file($logs[0], 10))
-		  if ($first->[0] // '') =~ /^ERROR: /m;
-		my $i = first
-		{
-				 !defined $first->[$_]
-			  || !defined $second->[$_]
-			  || $first->[$_] ne $second->[$_]
-		} 0 .. @cases;
-		$errors += grep { defined && /^ERROR: /m } @$first;
+		  if ($printed[0][0] // '') =~ /^ERROR: /m;
+		$errors += grep { /^ERROR: /m } @{ $printed[0] };
 		$done   += $count;
+		my $ended = "(the session has ended)\n";
+		my $i =
+		  first { ($printed[0][$_] // $ended) ne ($printed[1][$_] // '') }
+		  0 .. @cases;
 		if (defined $i)
 		{
-			my $file =
-			  make_dir($c->config->build . '/stress')
-			  . "/differential-$seed.sql";
-			write_file($file, $script);
+			my $file = make_dir($c->config->build . '/stress') . "/$seed";
+			write_file("$file.sql", $script);
+			write_file("$file.$names[$_]", $printed[$_][$i] // $ended)
+			  for 0, 1;
+			run_status([ 'diff', '-U3', map { "$file.$_" } @names ],
+				out => \my $diff);
 			my $case = $cases[$i] || { kind => 'end of the session' };
-			my ($one, $two) = shown($first->[$i], $second->[$i]);
 			$text = join '', "difference: $case->{kind}\n",
-			  (map { "$_;\n" }
-				map { @{ $_ || [] } } @$case{qw(settings statements)}),
-			  "--- $names[0]\n$one--- $names[1]\n$two";
+			  ( map { "$_;\n" }
+				map { @$_ } grep { $_ } @$case{qw(settings statements)}),
+			  grep { defined } (split /^/, $diff)[ 0 .. 49 ];
 			info(
-				"pgseries: the whole session is in $file; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$seed --queries="
+				"pgseries: the whole session is in $file.sql; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$seed --queries="
 				  . BATCH);
 		}
 		$seed++;
@@ -448,6 +424,12 @@ sub differential
 		$text ne '',
 		"$text$done queries, seed $opt{seed}, $errors with an error on base: "
 		  . ($text eq '' ? 'no difference' : 'a difference'));
+}
+
+sub log_of
+{
+	my ($server) = @_;
+	return "$server->{build}{log}/differential.log";
 }
 
 =item batch($seed, $count)
@@ -489,8 +471,8 @@ sub batch
 # Runs psql, whose output and errors get into the log.
 sub run_script
 {
-	my ($server, $script, $log) = @_;
-	unlink $log;
+	my ($server, $script) = @_;
+	unlink log_of($server);
 	$server->client(
 		[
 			qw(psql --no-psqlrc --no-align --tuples-only
@@ -498,7 +480,7 @@ sub run_script
 		],
 		env => { PGOPTIONS => '-c search_path=st,public' },
 		in => $script,
-		log => $log);
+		log => log_of($server));
 	return;
 }
 
@@ -517,26 +499,6 @@ sub outputs
 	my @outputs;
 	$outputs[$_] = $output{$_} for keys %output;
 	return @outputs;
-}
-
-# What to show of two outputs: some lines of each from where they differ.
-sub shown
-{
-	my (@outputs) = @_;
-	my ($one, $two) =
-	  map { [ split /^/, $_ // "(nothing: the session has ended)\n" ] }
-	  @outputs;
-	my $from =
-	  first { $_ >= @$one || $_ >= @$two || $one->[$_] ne $two->[$_] }
-	  0 .. @$one;
-	$from = $from < 3 ? 0 : $from - 3;
-	return map {
-		my @rest = @$_[ $from .. $#$_ ];
-		my $more = @rest - SHOWN;
-		join '', $from ? '(line ' . ($from + 1) . ")\n" : (),
-		  @rest[ 0 .. min($#rest, SHOWN - 1) ],
-		  $more > 0 ? "($more more lines)\n" : ();
-	} $one, $two;
 }
 
 1;

@@ -24,7 +24,7 @@ the tests of PgSeries::Test.
 
 The command C<pgseries check --world>: the first raises an error if a configuration
 does not exist or cannot be built, the second tests those named, or all, and prints
-their results as a table in Markdown.  Exit status 1 if a test failed.
+what failed and the numbers of results.  Exit status 1 if a test failed.
 
 =back
 
@@ -68,15 +68,12 @@ sub command
 {
 	my ($c, @names) = @_;
 	my $test = PgSeries::Test->new($c->config, $c->builds);
-	my ($failed, $table) = (0, <<'EOT');
-| Configuration | Tests | Date | Passed | Skipped | Failed | Minutes |
-|---|---|---|---|---|---|---|
-EOT
+	my $failed = 0;
 	for (configurations($c, @names))
 	{
 		my ($name, $title, $kind) = @$_;
 		my $start = time;
-		info(strftime('%H:%M', localtime) . " $title: $TESTS{$kind}");
+		info(strftime('%F %H:%M', localtime) . " $title: $TESTS{$kind}");
 		my @results = PgSeries::Test::attempt(
 			"src/bin/pgseries check --world $name",
 			sub {
@@ -85,26 +82,13 @@ EOT
 				my %suite = map { $_ => 1 } qw(regress isolation), @$suites;
 				return $test->run_suites($name, [ sort keys %suite ], $tests);
 			});
-		info(PgSeries::Test::told(0, @results));
 		$failed = 1 if grep { $_->{result} eq 'fail' } @results;
-		$table .= row($title, $TESTS{$kind}, time - $start, @results);
+		$c->say(
+			PgSeries::Test::told(0, @results)
+			  . sprintf ' (%s: %s, %.0f minutes)',
+			$title, $TESTS{$kind}, (time - $start) / 60);
 	}
-	$c->say($table);
 	return $failed;
-}
-
-# A row of the table.
-sub row
-{
-	my ($title, $tests, $seconds, @results) = @_;
-	my %count = PgSeries::Test::count(@results);
-	return '| '
-	  . join(' | ',
-		$title, $tests,
-		strftime('%Y-%m-%d', localtime),
-		@count{qw(ok skip fail)},
-		int($seconds / 60 + 0.5))
-	  . " |\n";
 }
 
 1;
