@@ -4,6 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use PgSeries::Server;
+use PgSeries::Stress::Generator;
 use PgSeries::Util
   qw(fail in_parallel info make_dir progress read_file write_file);
 use Time::HiRes qw(usleep);
@@ -116,29 +117,31 @@ FROM generate_series(1, 20) i;
 EOT
 
 # What must return nothing.
-my @CHECKS = (
-	"SELECT 'the sum of the accounts is ' || sum(balance) FROM account HAVING sum(balance) <> 0",
-	"SELECT 'there are ' || count(*) || ' accounts' FROM account HAVING count(*) <> 1000",
-	<<'EOT',
+my $CHECKS = <<'EOT';
+SELECT 'the sum of the accounts is ' || sum(balance) FROM account HAVING sum(balance) <> 0;
+SELECT 'there are ' || count(*) || ' accounts' FROM account HAVING count(*) <> 1000;
 WITH moved AS (SELECT id, sum(x) AS x FROM
 	(SELECT a, -amount FROM history WHERE kind = 'transfer'
 	UNION ALL SELECT b, amount FROM history WHERE kind = 'transfer') h(id, x) GROUP BY id)
 SELECT format('account %s has %s, its history says %s', id, balance, coalesce(x, 0))
-FROM account LEFT JOIN moved USING (id) WHERE balance <> coalesce(x, 0) LIMIT 5
-EOT
-	"SELECT format('upserts have added %s, history says %s', p, h) FROM (SELECT (SELECT coalesce(sum(v), 0) FROM part) AS p, (SELECT count(*) FROM history WHERE kind = 'upsert') AS h) q WHERE p <> h",
-	"SELECT 'item ' || id || ' has a wrong total' FROM item WHERE c1 + c2 <> total LIMIT 5",
-	"SELECT 'there are ' || count(*) || ' items' FROM item HAVING count(*) <> 60000",
-	"SELECT format('%s: block %s, offset %s: %s', c.oid::regclass, v.blkno, v.offnum, v.msg) FROM pg_class c, LATERAL verify_heapam(c.oid) v WHERE c.relkind IN ('r', 't') AND c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)",
-);
+FROM account LEFT JOIN moved USING (id) WHERE balance <> coalesce(x, 0) LIMIT 5;
+SELECT format('upserts have added %s, history says %s', p, h) FROM
+	(SELECT (SELECT coalesce(sum(v), 0) FROM part) AS p,
+	(SELECT count(*) FROM history WHERE kind = 'upsert') AS h) q WHERE p <> h;
+SELECT 'item ' || id || ' has a wrong total' FROM item WHERE c1 + c2 <> total LIMIT 5;
+SELECT 'there are ' || count(*) || ' items' FROM item HAVING count(*) <> 60000;
+SELECT format('pgbench has committed %s transactions, history has %s', :known, count(*))
+FROM history HAVING count(*) < :known;
+SELECT format('%s: block %s, offset %s: %s', c.oid::regclass, v.blkno, v.offnum, v.msg)
+FROM pg_class c, LATERAL verify_heapam(c.oid) v WHERE c.relkind IN ('r', 't')
+AND c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace);
 
-# One at a time, so that an error does not hide the next.
-my $INDEXES = <<'EOT';
+-- One at a time, so that an error does not hide the next.
 SELECT format('SELECT bt_index_parent_check(%L::regclass, heapallindexed => true, rootdescend => true, checkunique => true)',
 	c.oid::regclass)
 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am m ON m.oid = c.relam
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'i'
-AND i.indisvalid AND m.amname = 'btree'
+AND i.indisvalid AND m.amname = 'btree' \gexec
 EOT
 
 # What the session that builds indexes left.
@@ -174,8 +177,10 @@ sub rounds
 		$server->stop;
 		$server = server(
 			$c->config, $b,
-			wal_level => pick(qw(minimal replica)),
-			wal_consistency_checking => pick('', 'all'));
+			wal_level =>
+			  PgSeries::Stress::Generator::pick(qw(minimal replica)),
+			wal_consistency_checking =>
+			  PgSeries::Stress::Generator::pick('', 'all'));
 		$server->empty_log;
 		$server->start;
 		@problems = load_and_kill($server, \$known);
@@ -194,8 +199,6 @@ sub rounds
 		@problems ? 'a failure' : 'no failure');
 }
 
-sub pick { my (@list) = @_; return $list[ rand @list ]; }
-
 sub server
 {
 	my ($config, $b, %settings) = @_;
@@ -211,48 +214,25 @@ Returns statements that build, rebuild and drop indexes, drawn by rand.
 
 =cut
 
-my @COLUMNS = (
-	[ item => '(c1, c2)' ],
-	[ item => '(total DESC, id)' ],
-	[ item => '(t)' ],
-	[ item => '(plain)' ],
-	[ item => '((c1 + c2))' ],
-	[ item => '(id) INCLUDE (plain)', 'UNIQUE ' ],
-	[ item => '(c1, id)', 'UNIQUE ' ],
-	[ history => '(a, b)' ],
-	[ history => '(kind)' ],
-	[ part => '(id, v)' ],
-	[ part => '(k, id)', 'UNIQUE ' ],
-	[ account => '(balance)' ],
-	[ account_1 => '(balance, id)' ]);
+my $INDEX = <<'EOT';
+SET max_parallel_maintenance_workers = #range(0,4);
+SET maintenance_work_mem = '{256kB~64MB}'; {=c {~CONCURRENTLY}}CREATE
+{5:{=t item}INDEX @c made_@i ON item {(c1, c2)~(total DESC, id)~(t)~(plain)~((c1 + c2))}
+~2:{=t item}UNIQUE INDEX @c made_@i ON item {(id) INCLUDE (plain)~(c1, id)}
+~2:{=t history}INDEX @c made_@i ON history {(a, b)~(kind)}
+~{=t account_1}INDEX @c made_@i ON account_1 (balance, id)
+~3:{=c }{=t part}{INDEX made_@i ON part (id, v)~UNIQUE INDEX made_@i ON part (k, id)
+~{=t account}INDEX made_@i ON account (balance)}};
+{2:~{REINDEX {INDEX {~@c} made_@i~TABLE {~@c} @t~INDEX CONCURRENTLY item_pkey}
+~VACUUM item~CHECKPOINT}}; {~3:DROP INDEX {~@c} IF EXISTS made_@i}
+EOT
 
 sub index_statements
 {
 	my ($count) = @_;
-	my @statements;
-	for my $i (1 .. $count)
-	{
-		my ($table, $columns, $unique) = @{ pick(@COLUMNS) };
-		my @may = ('', $table =~ /^(part|account)$/ ? () : ' CONCURRENTLY');
-		push @statements,
-		  'SET max_parallel_maintenance_workers = ' . int rand 5,
-		  'SET maintenance_work_mem = ' . pick(q('256kB'), q('64MB')),
-		  'CREATE '
-		  . ($unique || '') . 'INDEX'
-		  . pick(@may)
-		  . " made_$i ON $table $columns";
-		my $again = pick(@may);
-		push @statements,
-		  pick(
-			"REINDEX INDEX$again made_$i",
-			"REINDEX TABLE$again $table",
-			'REINDEX INDEX CONCURRENTLY item_pkey',
-			'VACUUM item',
-			'CHECKPOINT') if rand(2) < 1;
-		push @statements, 'DROP INDEX' . pick(@may) . " IF EXISTS made_$i"
-		  if rand(4) < 3;
-	}
-	return @statements;
+	return
+	  map { PgSeries::Stress::Generator::statements($INDEX, i => $_) }
+	  1 .. $count;
 }
 
 # Errors that statements on indexes may have: a deadlock, an index that one made
@@ -389,13 +369,12 @@ sub recover
 		die $@ if ref $@ && $@->{code} == 130;
 		return ("recovery: $@");
 	}
-	my $script = join '', map { "$_;\n" } @CHECKS;
-	$script .=
-	  "SELECT format('pgbench has committed %s transactions, history has %s', $known, count(*)) FROM history HAVING count(*) < $known;\n"
-	  . "$INDEXES \\gexec\n$TIDY";
 	my $status = $server->client(
-		[qw(psql --no-psqlrc --quiet --no-align --tuples-only)],
-		in => $script,
+		[
+			qw(psql --no-psqlrc --quiet --no-align --tuples-only),
+			"--set=known=$known"
+		],
+		in => $CHECKS . $TIDY,
 		out => \my $out,
 		err => \my $err);
 	my @problems = grep { /\S/ } split /\n/, "$out\n$err";

@@ -754,8 +754,6 @@ Returns the next statements: { kind, settings, statements }, the last two being
 lists of commands for psql, without semicolons.  The settings last until RESET ALL,
 prepared statements until DEALLOCATE ALL.
 
-=back
-
 =cut
 
 sub next_case
@@ -763,14 +761,36 @@ sub next_case
 	my ($self) = @_;
 	$self->{aliases} = 0;
 	$self->{kinds} = [];
-	my ($settings, $statements) = map {
-		[ map { s/ +/ /gr } grep { /\S/ } split /\s*;\s*/, s/^\s+|\s+$//gr ]
-	} $self->apply('settings'), $self->one_of('case');
+	my ($settings, $statements) =
+	  map { [ separate($_) ] } $self->apply('settings'),
+	  $self->one_of('case');
 	return {
 		kind => join(', ', @{ $self->{kinds} }),
 		settings => $settings,
 		statements => $statements
 	};
+}
+
+sub separate
+{
+	my ($text) = @_;
+	return map { s/\s+/ /gr } grep { /\S/ } split /\s*;\s*/,
+	  $text =~ s/^\s+|\s+$//gr;
+}
+
+=item statements($text, %scope)
+
+A function.  Returns the statements that a text becomes which is like those of the
+grammar, but uses no tables; the scope has what is assigned before.
+
+=back
+
+=cut
+
+sub statements
+{
+	my ($text, %scope) = @_;
+	return separate(__PACKAGE__->expand($text, \%scope));
 }
 
 # A query whose rows have an order.
