@@ -169,14 +169,17 @@ my %COMMAND = (
 		code => \&report,
 	},
 	submit => {
-		usage => '-vN',
+		usage => '-vN --topic=NAME',
 		summary =>
-		  'write vN-0001-... patches, cover letter and results, ready to mail; sends nothing',
+		  'write vN-0001-... patches and cover letter of a topic, ready to mail; sends nothing',
 		options => {
 			'v=i' => 'version of the set',
-			'topic=s' => 'only the patches of this topic',
+			'topic=s' => 'the topic, or "each": a set for each',
+			'author=s' =>
+			  'NAME <MAIL>, the sender (default: git config pgseries.author)',
 		},
-		example => 'pgseries submit -v2 --topic=indexes',
+		example =>
+		  'pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"',
 		code => \&submit,
 	},
 	rebase => {
@@ -435,20 +438,28 @@ sub status
 	no_words('status', @words);
 	my $series = $c->series;
 	my %data = (
+		base => $c->config->patches,
 		upstream => $series->upstream->actual_version,
 		worktree => $c->config->work . '/tree',
+		topics => [ map { $series->about($_) } $series->topics ],
 		patches => [
 			map {
 				{ %$_, subject => $series->subject($_->{path}) }
 			} $series->patches
 		]);
-	my $text = "upstream: PostgreSQL $data{upstream}\n";
-	my $topic = '';
-	for my $p (@{ $data{patches} })
+	my $text =
+		"base: $data{base}, for PostgreSQL $series->{upstream}{version}\n"
+	  . "upstream: PostgreSQL $data{upstream}\n";
+	for my $topic (@{ $data{topics} })
 	{
-		$text .= "topic $p->{topic}\n" if $p->{topic} ne $topic;
-		$topic = $p->{topic};
-		$text .= sprintf "  %4d  %s\n", $p->{number}, $p->{subject};
+		$text .=
+		  "topic $topic->{name}: "
+		  . join('; ', $topic->{about},
+			map { "needs $_" } @{ $topic->{needs} })
+		  . "\n";
+		$text .= sprintf "  %4d  %s  %s\n", $_->{number}, place($_),
+		  $_->{subject}
+		  for grep { $_->{topic} eq $topic->{name} } @{ $data{patches} };
 	}
 	if (-d "$data{worktree}/.git")
 	{
@@ -473,6 +484,13 @@ sub status
 		$text .= sprintf "build %-12s %s  %s\n", "$name:", $have, $b->{dir};
 	}
 	return $c->say(\%data, $text);
+}
+
+# Where a patch is, in few characters.
+sub place
+{
+	my ($patch) = @_;
+	return $patch->{file} =~ s{(/\d+).*}{$1}r;
 }
 
 sub export
@@ -507,15 +525,8 @@ sub run_lint
 {
 	my ($c) = @_;
 	require PgSeries::Lint;
-	my %tools = (
-		pgindent => scalar find_bsdindent($c),
-		perltidy => scalar find_tool('perltidy'));
-	return PgSeries::Lint->new(
-		top => $c->config->top,
-		patches => $c->config->patches,
-		tree => $c->series->tree,
-		user => $c->config->user,
-		tools => \%tools)->run;
+	return PgSeries::Lint->new($c->series,
+		pgindent => scalar find_bsdindent($c))->run;
 }
 
 sub find_bsdindent
@@ -579,13 +590,17 @@ sub check
 				});
 			my %count = PgSeries::Test::count(@of);
 			undef $place if $count{fail};
-			$_->{name} = "$name: $_->{name}" for @of;
+			my @patches = @{ $c->builds->describe($name)->{patches} };
+			my $shown = $name;
+			$shown .= ' (' . place($patches[-1]) . ')'
+			  if defined $o->{prefix} && @patches;
+			$_->{name} = "$shown: $_->{name}" for @of;
 			push @results, @of;
 
 			# An interrupt must not take with it what has been found.
 			info(
 					join('', map { failure($_) } @of)
-				  . "$name: "
+				  . "$shown: "
 				  . counts(%count))
 			  if @names > 1;
 		}
@@ -851,10 +866,13 @@ sub submit
 {
 	my ($c, @words) = @_;
 	no_words('submit', @words);
-	usage_error('submit needs a version', 'submit')
-	  unless defined $c->{option}{v};
+	my ($v, $topic) = @{ $c->{option} }{qw(v topic)};
+	usage_error('submit needs a version', 'submit') unless defined $v;
+	usage_error('submit needs a topic', 'submit') unless defined $topic;
 	require PgSeries::Submit;
-	PgSeries::Submit::check_set($c, $c->{option}{v}, $c->{option}{topic});
+	my @sets =
+	  map { PgSeries::Submit::check_set($c, $v, $_, $c->{option}{author}) }
+	  $topic eq 'each' ? $c->series->topics : $topic;
 	my $lint = run_lint($c);
 	fail(
 		1,
@@ -867,10 +885,10 @@ sub submit
 		'the series does not survive apply and export',
 		'run: pgseries apply && pgseries export',
 		join("\n", @said)) if @said;
-	my $dir =
-	  PgSeries::Submit::write_set($c, $c->{option}{v}, $c->{option}{topic});
-	return $c->say({ directory => $dir },
-		"$dir: read cover-letter, then mail the set");
+	my @dirs = map { PgSeries::Submit::write_set($c, $_) } @sets;
+	return $c->say(
+		{ directories => \@dirs },
+		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
 }
 
 sub doctor
