@@ -209,8 +209,8 @@ sub wrapped
 {
 	my ($text) = @_;
 	my ($mark) = $text =~ s/^(- )// ? $1 : '';
-	$text =~ s/(?<=[.?!])([)"]?)\n(?=.)/$1  /g;
-	$text =~ s/\n(?=.)/ /g;
+	$text =~ s/(?<=[.?!])([)"]?)\n *(?=.)/$1  /g;
+	$text =~ s/\n *(?=.)/ /g;
 	local $Text::Wrap::columns = 73;
 	local $Text::Wrap::break = '\s+';
 	local $Text::Wrap::huge = 'overflow';

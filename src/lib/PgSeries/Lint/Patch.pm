@@ -54,7 +54,7 @@ sub new
 	}, $class;
 	while (@lines && (my $line = shift @lines)->{text} ne '')
 	{
-		if ($line->{text} =~ s/^Subject:\s*(?:\[PATCH\]\s*)?//)
+		if ($line->{text} =~ s/^Subject: \[PATCH\]//)
 		{
 			$self->{subject} = $line;
 		}
@@ -63,6 +63,7 @@ sub new
 			$self->{subject}{text} .= " $1";
 		}
 	}
+	$self->{subject}{text} =~ s/^ +//;
 	push @{ $self->{body} }, shift @lines
 	  while @lines && $lines[0]{text} !~ /^(?:---$|diff --git )/;
 	$self->parse_diff(@lines);
