@@ -12,7 +12,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(fail find_tool info note_interrupts read_file run_cleanups take_lock);
+  qw(fail info note_interrupts read_file run_cleanups take_lock);
 
 =pod
 
@@ -181,14 +181,17 @@ my %COMMAND = (
 		code => \&report,
 	},
 	submit => {
-		usage => '-vN',
+		usage => '-vN --topic=NAME',
 		summary =>
-		  'write vN-0001-... patches, cover letter and results, ready to mail; sends nothing',
+		  'write vN-0001-... patches and cover letter of a topic, ready to mail; sends nothing',
 		options => {
 			'v=i' => 'version of the set',
-			'topic=s' => 'only the patches of this topic',
+			'topic=s' => 'the topic, or "each": a set for each',
+			'author=s' =>
+			  'NAME <MAIL>, the sender (default: git config pgseries.author)',
 		},
-		example => 'pgseries submit -v2 --topic=indexes',
+		example =>
+		  'pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"',
 		code => \&submit,
 	},
 	rebase => {
@@ -314,9 +317,9 @@ sub help
 	my ($name) = @_;
 	if (!defined $name)
 	{
-		my $text = join '', map {
-			sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary}
-		} qw(fetch apply status export lint check build test stress server
+		my $text = join '',
+		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
+		  qw(fetch apply status export lint check build test stress server
 		  bench report submit rebase range-diff);
 		return <<"EOT";
 pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
@@ -339,7 +342,8 @@ EOT
 	for my $spec (sort keys %options)
 	{
 		my ($key, $type) = $spec =~ /^([\w-]+)(?:=(\w))?/;
-		my $shown = $key eq 'v' ? '-vN' : "--$key" . ($type ? $word{$type} : '');
+		my $shown =
+		  $key eq 'v' ? '-vN' : "--$key" . ($type ? $word{$type} : '');
 		$text .= sprintf "  %-18s %s\n", $shown, $options{$spec};
 	}
 	return <<"EOT";
@@ -402,20 +406,20 @@ sub status
 {
 	my ($c) = @_;
 	my $series = $c->series;
-	my @patches = $series->patches;
 	my $text =
 		'base: PostgreSQL '
 	  . $series->upstream->actual_version . ' ('
-	  . $c->config->patches . "), "
-	  . scalar(@patches)
-	  . " patches\n";
-	my $topic = '';
-	for my $p (@patches)
+	  . $c->config->patches . ")\n";
+	for my $topic (map { $series->about($_) } $series->topics)
 	{
-		$text .= "topic $p->{topic}\n" if $p->{topic} ne $topic;
-		$topic = $p->{topic};
-		$text .= sprintf "  %4d  %s\n", $p->{number},
-		  $series->subject($p->{path});
+		$text .=
+		  "topic $topic->{name}: "
+		  . join('; ', $topic->{about},
+			map { "needs $_" } @{ $topic->{needs} })
+		  . "\n";
+		$text .= sprintf "  %4d  %s  %s\n", $_->{number}, place($_),
+		  $series->subject($_->{path})
+		  for $series->topic($topic->{name});
 	}
 	my $tree = $c->config->work . '/tree';
 	my $state = 'not made yet (pgseries apply)';
@@ -438,6 +442,13 @@ sub status
 		  -f $b->{stamp} ? 'built' : 'not built', $b->{dir};
 	}
 	return $c->say($text);
+}
+
+# Where a patch is, in few characters.
+sub place
+{
+	my ($patch) = @_;
+	return $patch->{file} =~ s{(/\d+).*}{$1}r;
 }
 
 sub export
@@ -467,15 +478,8 @@ sub run_lint
 {
 	my ($c) = @_;
 	require PgSeries::Lint;
-	return PgSeries::Lint->new(
-		top => $c->config->top,
-		patches => $c->config->patches,
-		tree => $c->series->tree,
-		user => $c->config->user,
-		tools => {
-			pgindent => scalar find_bsdindent($c),
-			perltidy => scalar find_tool('perltidy')
-		})->run;
+	return PgSeries::Lint->new($c->series,
+		pgindent => scalar find_bsdindent($c))->run;
 }
 
 sub find_bsdindent
@@ -564,11 +568,15 @@ sub check_builds
 				return $test->run_suites($name, $test->suites(@patches));
 			});
 		undef $place if grep { $_->{result} eq 'fail' } @of;
-		$_->{name} = "$name: $_->{name}" for @of;
+		my $shown = $name;
+		$shown .=
+		  ' (' . place($c->builds->describe($name)->{patches}[-1]) . ')'
+		  if defined $c->{option}{prefix};
+		$_->{name} = "$shown: $_->{name}" for @of;
 		push @results, @of;
 
 		# An interrupt must not take with it what has been found.
-		info("$name: " . PgSeries::Test::told(0, @of)) if @names > 1;
+		info("$shown: " . PgSeries::Test::told(0, @of)) if @names > 1;
 	}
 	return show_results($c, @results);
 }
@@ -794,10 +802,13 @@ sub submit
 {
 	my ($c, @words) = @_;
 	no_words('submit', @words);
-	usage_error('submit needs a version', 'submit')
-	  unless defined $c->{option}{v};
+	my ($v, $topic) = @{ $c->{option} }{qw(v topic)};
+	usage_error('submit needs a version', 'submit') unless defined $v;
+	usage_error('submit needs a topic', 'submit') unless defined $topic;
 	require PgSeries::Submit;
-	PgSeries::Submit::check_set($c, $c->{option}{v}, $c->{option}{topic});
+	my @sets =
+	  map { PgSeries::Submit::check_set($c, $v, $_, $c->{option}{author}) }
+	  $topic eq 'each' ? $c->series->topics : $topic;
 	my $lint = run_lint($c);
 	fail(
 		1,
@@ -810,10 +821,10 @@ sub submit
 		'the series does not survive apply and export',
 		'run: pgseries apply && pgseries export',
 		join("\n", @said)) if @said;
-	my $dir =
-	  PgSeries::Submit::write_set($c, $c->{option}{v}, $c->{option}{topic});
-	return $c->say({ directory => $dir },
-		"$dir: read cover-letter, then mail the set");
+	my @dirs = map { PgSeries::Submit::write_set($c, $_) } @sets;
+	return $c->say(
+		{ directories => \@dirs },
+		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
 }
 
 1;

@@ -7,7 +7,8 @@ use Exporter       qw(import);
 use File::Temp     ();
 use PgSeries::Util qw(capture fail run run_status);
 
-our @EXPORT_OK = qw(git git_capture git_status patched_tree GIT_ENV);
+our @EXPORT_OK =
+  qw(commit_id git git_capture git_status patched_tree GIT_ENV);
 
 =pod
 
@@ -28,6 +29,11 @@ the text of a patch is pinned.
 Run git in a directory: C<git> raises an error when git fails, C<git_capture>
 also returns its output, C<git_status> returns the exit status (options as for
 PgSeries::Util::run_status).
+
+=item commit_id($dir, $name)
+
+Returns the full name of the commit that a branch or another ref has, or undef if
+there is none.
 
 =item patched_tree($dir, $commit, $patch)
 
@@ -90,6 +96,14 @@ sub git_capture
 {
 	my ($dir, @arguments) = @_;
 	return capture([ 'git', @PINS, @arguments ], options($dir, @arguments));
+}
+
+sub commit_id
+{
+	my ($dir, $name) = @_;
+	my $status =
+	  git_status($dir, [ qw(rev-parse -q --verify), $name ], out => \my $id);
+	return $status == 0 ? $id =~ s/\n//r : undef;
 }
 
 sub patched_tree

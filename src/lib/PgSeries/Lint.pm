@@ -3,16 +3,15 @@ package PgSeries::Lint;
 use strict;
 use warnings FATAL => 'all';
 
-use Encode                ();
-use File::Basename        qw(basename dirname);
-use File::Copy            qw(copy);
-use File::Spec::Functions qw(rel2abs);
-use PgSeries::Config      ();
+use Encode           ();
+use File::Basename   qw(basename dirname);
+use File::Copy       qw(copy);
+use File::Glob       qw(:bsd_glob);
+use File::Temp       ();
+use PgSeries::Config ();
+use PgSeries::Git    qw(git_status);
 use PgSeries::Lint::Patch;
-use PgSeries::Lint::Tree;
-use PgSeries::Series   ();
-use PgSeries::Upstream ();
-use PgSeries::Util     qw(fail find_tool make_dir read_file run_status);
+use PgSeries::Util qw(fail find_tool make_dir run_status);
 
 =pod
 
@@ -22,18 +21,17 @@ PgSeries::Lint - what can be said of the patches without building them
 
 =head1 SYNOPSIS
 
-  my $lint = PgSeries::Lint->new(top => $top, tree => $repository);
-  my $result = $lint->run;
+  my $result = PgSeries::Lint->new($series)->run;
   print PgSeries::Lint::format_text($result);
   exit(@{ $result->{findings} } ? 1 : 0);
 
 =head1 DESCRIPTION
 
-Reads patches/18/BASE, patches/18/series and the patches and reports, for each broken
-rule, the file and the line to look at.  Nothing is modified: what needs the
-patched files is done in a temporary repository that borrows the objects of
-upstream's.  A rule that cannot be checked here is listed as skipped, with the
-reason.
+Applies the patches and reports, for each broken rule, the file and the line of
+patches/ to look at.  No file of the project is modified.  A rule that cannot be
+checked here is listed as skipped, with the reason.  That the patches apply, and that
+the files are as "pgseries export" writes them, is not checked here: the one is an
+error before any rule, see commit_of() in L<PgSeries::Series>, the other round_trip().
 
 =head1 RULES
 
@@ -41,15 +39,7 @@ reason.
 
 =item series-files
 
-patches/18/series and the *.patch files agree.  They are named as git format-patch
-names them, numbered from 0001 in the order of the series; each patch belongs to a
-topic, which a line "# topic: NAME" opens.
-
-=item export-form
-
-The patch is as git format-patch --zero-commit --full-index --no-signature
-exports it: one commit, full object names, no line ends of DOS, no binary file,
-no text after the diff.
+Each *.patch file below patches/18 is listed in its file C<series>.
 
 =item commit-message
 
@@ -58,10 +48,9 @@ of narrative; then, last, the tags, of which one is Discussion with a link.
 Lines have at most 76 characters.  Notes to oneself (such as squash marks) are
 refused.
 
-=item has-test, topic-tests
+=item has-test
 
-Each patch touches a test.  Each topic touches a regression and an isolation
-test.
+Each patch touches a test.
 
 =item forbidden-path, catversion
 
@@ -75,10 +64,6 @@ What "git diff --check" reports under upstream's .gitattributes.
 =item docs
 
 No tab and no no-break space in SGML, as upstream's "make check" of doc/src/sgml.
-
-=item cpp-comment
-
-No // comment in C, bison and flex files.
 
 =item file-header
 
@@ -99,10 +84,6 @@ documentation.
 
 A new OID is in 8000-9999 and used once, in the series and in upstream's
 catalogs.
-
-=item applies
-
-Each patch applies to the result of the one before it, without fuzz.
 
 =item typedefs
 
@@ -131,38 +112,6 @@ my $ALLOWED_PATH = qr{^(?:(?:src|doc|contrib|config)/.
 	|meson(?:\.build|_options\.txt)$|configure(?:\.ac)?$|\.gitignore$)}x;
 my $STRAY_PATH =
   qr{(?:^|/)\.\.?(?:/|$)|//|\.(?:orig|rej|sw[op])$|~$|pgseries};
-
-# What a rule refuses in added lines: rule, files, other files, line, message.
-# Upstream's .gitattributes decides about whitespace.
-my $WS_EXEMPT = qr{\.(?:data|out)$
-	|^src/interfaces/ecpg/test/expected/|(?:^|/)(?:configure|ppport\.h)$
-	|^src/backend/(?:regex/COPYRIGHT$|snowball/libstemmer/)
-	|^src/(?:backend/jit/llvm|include/jit)/SectionMemoryManager
-	|^src/backend/utils/mb/Unicode/.*-std\.txt$
-	|^src/include/snowball/libstemmer/|^src/timezone/data/
-	|^src/tools/pg_bsd_indent/}x;
-my $WS_END_FREE = qr{$WS_EXEMPT|/(?:pgp-armor\.sql|sql_features\.txt)$};
-my $WS_EOF_FREE = qr{$WS_EXEMPT|\.po$};
-my $README = qr{(?:^|/)README(?:\.[^/]*)?$};
-my $ALL = qr{^};
-my $NONE = qr{(?!)};
-my $CONFLICT = qr/^(?:<{7}|={7}|>{7}|\|{7})(?:\s|$)/;
-my @REFUSED = (
-	[ 'whitespace', $ALL, $WS_END_FREE, qr{[ \t]$}, 'blanks at the end' ],
-	[ 'whitespace', $ALL, $WS_EXEMPT, qr{^\s* \t}, 'space before tab' ],
-	[
-		'whitespace', qr{\.(?:[chly]|cpp)$},
-		$WS_EXEMPT, qr{^\t* {4}},
-		'indent by spaces'
-	],
-	[
-		'whitespace', qr{\.(?:po|py|xml|xsl)$},
-		$NONE, qr{^ *\t},
-		'tab in the indent'
-	],
-	[ 'whitespace', $ALL, $README, $CONFLICT, 'conflict marker' ],
-	[ 'docs', qr{\.sgml$}, $NONE, qr{\t}, 'tab' ],
-	[ 'docs', qr{\.sgml$}, $NONE, qr{\xc2\xa0}, 'no-break space' ],);
 
 # Where a new file must be listed: rule, file ($1 the directory, $2 the name),
 # list, form of the entry.
@@ -196,22 +145,17 @@ my $PERLTIDY_VERSION = '20230309';
 # The rules in order; each is called once for the series or for each patch.
 my @RULES = (
 	[ 'series-files', 'series', \&rule_series_files ],
-	[ 'export-form', 'patch', \&rule_export_form ],
 	[ 'commit-message', 'patch', \&rule_commit_message ],
 	[ 'has-test', 'patch', \&rule_has_test ],
-	[ 'topic-tests', 'series', \&rule_topic_tests ],
 	[ 'forbidden-path', 'patch', \&rule_forbidden_path ],
 	[ 'catversion', 'patch', \&rule_catversion ],
-	[ 'whitespace', 'patch', \&rule_refused ],
-	[ 'whitespace', 'patch', \&rule_blank_at_eof ],
-	[ 'docs', 'patch', \&rule_refused ],
-	[ 'cpp-comment', 'patch', \&rule_cpp_comment ],
+	[ 'whitespace', 'patch', \&rule_whitespace ],
+	[ 'docs', 'patch', \&rule_docs ],
 	[ 'file-header', 'patch', \&rule_file_header ],
 	[ 'c-file-listed', 'patch', \&rule_listed ],
 	[ 'test-scheduled', 'patch', \&rule_listed ],
 	[ 'test-scheduled', 'patch', \&rule_expected ],
 	[ 'gucs', 'patch', \&rule_gucs ],
-	[ 'applies', 'series', \&rule_applies ],
 	[ 'oids', 'series', \&rule_oids ],
 	[ 'typedefs', 'patch', \&rule_typedefs ],
 	[ 'pgindent', 'patch', \&rule_pgindent ],
@@ -220,21 +164,17 @@ my @RULES = (
 # What to do about a finding that has no remedy of its own.
 my $SAME_PATCH = 'add it in the same patch';
 my %REMEDY = (
-	'series-files' => 'make patches/18/series and the files agree',
-	'export-form' => 'write the patch with: pgseries export',
+	'series-files' => 'list it in the file "series" or remove it',
 	'commit-message' => 'reword the commit, then run: pgseries export',
 	'has-test' => 'add a test that fails without the patch',
-	'topic-tests' => 'add one to a patch of the topic',
 	'forbidden-path' => 'leave it out',
 	'catversion' => 'leave it to the committer and say so in the message',
 	'whitespace' => 'correct the line',
 	'docs' => 'use spaces, or &nbsp;',
-	'cpp-comment' => 'write /* ... */',
 	'file-header' => 'start it as new files of upstream do',
 	'c-file-listed' => $SAME_PATCH,
 	'test-scheduled' => $SAME_PATCH,
 	'gucs' => $SAME_PATCH,
-	'applies' => 'rebase it, see: pgseries apply',
 	'oids' => 'choose an unused one of 8000-9999',
 	'typedefs' => 'add it, sorted as by LC_ALL=C sort',
 	'pgindent' => 'run src/tools/pgindent/pgindent of upstream on it',
@@ -245,58 +185,60 @@ my %REMEDY = (
 
 =over
 
-=item new(top => DIR, patches => DIR, tree => REPOSITORY, tools => {...}, user => {...})
+=item new($series, %tools)
 
-C<patches> defaults to TOP/patches.  C<tree> is a repository that holds the tree
-which patches/18/BASE names, whatever is checked out there (only its objects are read);
-without it the rules that need upstream's files are skipped.  C<user> is who runs pg_bsd_indent, which the unprivileged user has built,
-where the tool is run by root.  C<tools> may give the paths of C<pgindent> (the pg_bsd_indent program)
-and C<perltidy>; PATH is searched otherwise.
+$series is a L<PgSeries::Series>.  C<pgindent> and C<perltidy> may name the programs
+(pg_bsd_indent for the first); PATH is searched otherwise.
 
 =cut
 
 sub new
 {
-	my ($class, %args) = @_;
-	my $tools = $args{tools} || {};
+	my ($class, $series, %tools) = @_;
 	return bless {
-		top => $args{top},
-		dir => rel2abs($args{patches} || "$args{top}/patches"),
-		tree => $args{tree},
-		user => $args{user},
-		pgindent => $tools->{pgindent} || scalar find_tool('pg_bsd_indent'),
-		perltidy => $tools->{perltidy} || scalar find_tool('perltidy'),
+		series => $series,
+		user => $series->{config}->user,
+		pgindent => $tools{pgindent} || scalar find_tool('pg_bsd_indent'),
+		perltidy => $tools{perltidy} || scalar find_tool('perltidy'),
 	}, $class;
 }
 
 =item run()
 
 Returns { findings => [ { file, line, rule, message, remedy }, ... ], skips => [
-{ rule, reason }, ... ], checked => number of patches }.  Raises a
-PgSeries::Error if the input cannot be read at all.
+{ rule, reason }, ... ], checked => number of patches }.  A patch that does not apply
+is an error with code 3.
 
 =cut
 
 sub run
 {
 	my ($self) = @_;
+	my $series = $self->{series};
+	my $top = $series->{config}->top;
+	my @commits = $series->commits_of($series->patches);
+	$self->{tree} = $series->tree;
+	$self->{base} = $commits[0];
 	$self->{findings} = [];
-	$self->{skips} = [];
-	$self->{skipped} = {};
-	my $base = PgSeries::Upstream::read_base("$self->{dir}/BASE")->{tree};
-	$self->read_series;
-	$self->{git} =
-	  PgSeries::Lint::Tree->new($self->{tree}, $base, $self->{user})
-	  if defined $self->{tree};
-	$self->{base} = $base;
+	$self->{skips} = {};
+	my @patches;
 
+	for my $patch ($series->patches)
+	{
+		my $p = PgSeries::Lint::Patch->new(
+			$patch->{path},
+			substr $patch->{path},
+			length "$top/");
+		$p->{before} = shift @commits;
+		$p->{after} = $commits[0];
+		push @patches, $p;
+	}
 	for my $rule (@RULES)
 	{
 		($self->{rule}, my $scope, my $code) = @$rule;
-		$code->($self, $_)
-		  for $scope eq 'series' ? undef : @{ $self->{series} };
+		if   ($scope eq 'series') { $code->($self, @patches); }
+		else                      { $code->($self, $_) for @patches; }
 	}
-	delete $self->{git};
 	my @findings = sort {
 			 $a->{file} cmp $b->{file}
 		  || $a->{line} <=> $b->{line}
@@ -304,8 +246,8 @@ sub run
 	} @{ $self->{findings} };
 	return {
 		findings => \@findings,
-		skips => $self->{skips},
-		checked => scalar @{ $self->{series} }
+		skips => [ @{ $self->{skips} }{ sort keys %{ $self->{skips} } } ],
+		checked => scalar @patches
 	};
 }
 
@@ -349,131 +291,25 @@ sub find
 sub skip
 {
 	my ($self, $reason) = @_;
-	my $skip = { rule => $self->{rule}, reason => $reason };
-	push @{ $self->{skips} }, $skip
-	  unless $self->{skipped}{"$self->{rule} $reason"}++;
-	return;
-}
-
-# Fills series (the patches that are there), topics ({ name, patches }) and
-# entries ({ name, topic }: what the file lists, right or wrong).
-sub read_series
-{
-	my ($self) = @_;
-	my (%seen, $topic);
-	$self->{$_} = [] for qw(series topics entries);
-	for
-	  my $entry (PgSeries::Series::entries(read_file("$self->{dir}/series")))
-	{
-		my %at = (file => 'patches/18/series', line => $entry->{line});
-		my $name = $entry->{file};
-		if (!defined $name)
-		{
-			$topic = { %at, name => $entry->{topic}, patches => [] };
-			push @{ $self->{topics} }, $topic;
-			next;
-		}
-		push @{ $self->{entries} }, { %at, name => $name, topic => $topic };
-		next if $seen{$name}++ || !-f "$self->{dir}/$name";
-		my $p =
-		  PgSeries::Lint::Patch->new("$self->{dir}/$name", "patches/18/$name");
-		push @{ $self->{series} }, $p;
-		push @{ $topic->{patches} }, $p if $topic;
-	}
+	$self->{skips}{ $self->{rule} } =
+	  { rule => $self->{rule}, reason => $reason };
 	return;
 }
 
 #
-# The rules that read the patches only
+# The rules
 #
 
 sub rule_series_files
 {
-	my ($self) = @_;
-	my (%listed, %opened);
-	my $expected = 0;
-
-	for my $entry (@{ $self->{entries} })
+	my ($self, @patches) = @_;
+	my $config = $self->{series}{config};
+	my %listed = map { $_->{path} => 1 } @patches;
+	for my $path (sort glob($config->patches . '/{,*/}*.patch'))
 	{
-		my $name = $entry->{name};
-		if ($listed{$name}++)
-		{
-			$self->find($entry, "$name is listed twice");
-			next;
-		}
-		$expected++;
-		$self->find($entry, "there is no file patches/18/$name")
-		  unless -f "$self->{dir}/$name";
-		my ($number) = $name =~ /^(\d{4})-[\w.-]+\.patch$/;
-		$self->find($entry, "\"$name\" is not of the form NNNN-words.patch")
-		  unless defined $number;
-		$self->find($entry,
-			sprintf('%s should have number %04d', $name, $expected))
-		  if defined $number && $number != $expected;
-		$self->find(
-			$entry,
-			"$name belongs to no topic",
-			'put a line "# topic: NAME" above it') unless $entry->{topic};
-	}
-	for my $t (@{ $self->{topics} })
-	{
-		$self->find(
-			$t,
-			"\"$t->{name}\" is no name of a topic",
-			'use letters, digits and hyphens'
-		) unless $t->{name} =~ /^[\w-]+$/;
-		$self->find(
-			$t,
-			"topic $t->{name} is opened twice",
-			'keep its patches together') if $opened{ $t->{name} }++;
-	}
-	opendir(my $dir, $self->{dir})
-	  or fail(2, "cannot read $self->{dir}: $!", 'check its permissions');
-	for my $name (grep { /\.patch$/ && !$listed{$_} } readdir $dir)
-	{
-		$self->find(
-			{ file => "patches/$name", line => 1 },
-			'not listed in patches/18/series');
-	}
-	closedir $dir;
-	return;
-}
-
-sub rule_export_form
-{
-	my ($self, $p) = @_;
-	my $text = $p->{text};
-
-	$self->find($p, 'does not start with "From" and a commit of zeroes')
-	  unless @$text
-	  && $text->[0] =~ /^From 0{40} Mon Sep 17 00:00:00 2001\r?$/;
-	for my $name (grep { !$p->{header}{$_} } qw(from date subject))
-	{
-		$self->find($p, "there is no header \"\u$name:\"");
-	}
-	my $subject = $p->{header}{subject};
-	$self->find($subject, 'the subject does not start with "[PATCH] "')
-	  if $subject && $subject->{text} !~ /^\[PATCH\] /;
-	my ($dos) = grep { $text->[ $_ - 1 ] =~ /\r$/ } 1 .. @$text;
-	$self->find({ file => $p->{file}, line => $dos }, 'line end of DOS')
-	  if $dos;
-	$self->find($p, 'there is no diff') unless @{ $p->{files} };
-	for my $problem (@{ $p->{problems} })
-	{
-		$self->find($problem,
-			$text->[ $problem->{line} - 1 ] =~ /^From [0-9a-f]{40} /
-			? 'a second patch in the same file'
-			: $problem->{text});
-	}
-	for my $f (@{ $p->{files} })
-	{
-		$self->find(
-			$f->{binary},
-			"$f->{path}: binary file",
-			'generate it in the build') if $f->{binary};
-		$self->find($f->{index}, "$f->{path}: short object names")
-		  if $f->{index}
-		  && $f->{index}{text} !~ /^[0-9a-f]{40}\.\.[0-9a-f]{40}$/;
+		my $file = substr $path, length($config->top . '/');
+		$self->find({ file => $file, line => 1 }, 'it is not listed')
+		  unless $listed{$path};
 	}
 	return;
 }
@@ -481,10 +317,8 @@ sub rule_export_form
 sub rule_commit_message
 {
 	my ($self, $p) = @_;
-	my $subject = $p->{header}{subject}
-	  || { file => $p->{file}, line => 1, text => '' };
+	my $subject = $p->{subject};
 	my $summary = Encode::decode('UTF-8', $subject->{text});
-	$summary =~ s/^\[PATCH[^\]]*\]\s*//;
 	my $length = length $summary;
 
 	$self->find($subject, 'there is no summary') if $length == 0;
@@ -532,22 +366,6 @@ sub rule_has_test
 	return;
 }
 
-sub rule_topic_tests
-{
-	my ($self) = @_;
-	my %kind = (regression => $REGRESSION, isolation => $ISOLATION);
-	for my $t (@{ $self->{topics} })
-	{
-		for my $kind (sort keys %kind)
-		{
-			$self->find($t, "topic $t->{name} touches no $kind test")
-			  unless grep { !$_->{deleted} }
-			  map { $_->files($kind{$kind}) } @{ $t->{patches} };
-		}
-	}
-	return;
-}
-
 sub rule_forbidden_path
 {
 	my ($self, $p) = @_;
@@ -573,78 +391,28 @@ sub rule_catversion
 	return;
 }
 
-sub rule_refused
+# Upstream's .gitattributes decides about whitespace.
+sub rule_whitespace
 {
 	my ($self, $p) = @_;
-	my @refused = grep { $_->[0] eq $self->{rule} } @REFUSED;
-	for my $f (@{ $p->{files} })
-	{
-		my @here =
-		  grep { $f->{path} =~ $_->[1] && $f->{path} !~ $_->[2] } @refused;
-		for my $row ($f->added)
-		{
-			my ($bad) = grep { $row->{text} =~ $_->[3] } @here;
-			$self->find($row, $bad->[4]) if $bad;
-		}
-	}
+	git_status(
+		$self->{tree},
+		[ qw(diff --check), $p->{before}, $p->{after} ],
+		out => \my $out);
+	$self->find($p->row($1) || { %$p, target => $1 }, $2)
+	  while $out =~ /^([^+\s:][^:]*:\d+): (.*?)\.?$/mg;
 	return;
 }
 
-# A last hunk without context below reaches the end of the file.
-sub rule_blank_at_eof
+sub rule_docs
 {
 	my ($self, $p) = @_;
-	for my $f (grep { $_->{path} !~ $WS_EOF_FREE } @{ $p->{files} })
+	for my $row (map { $_->added } $p->files(qr{\.sgml$}))
 	{
-		my @rows = grep { $_->{kind} ne '-' } @{ $f->{rows} };
-		my $blank;
-		$blank = pop @rows
-		  while @rows && "$rows[-1]{kind}$rows[-1]{text}" =~ /^\+\s*$/;
-		$self->find($blank, 'blank line at the end of the file') if $blank;
+		$self->find($row, 'tab') if $row->{text} =~ /\t/;
+		$self->find($row, 'no-break space') if $row->{text} =~ /\xc2\xa0/;
 	}
 	return;
-}
-
-sub rule_cpp_comment
-{
-	my ($self, $p) = @_;
-	for my $hunk (map { @{ $_->{hunks} } } $p->files(qr/\.[chly]$/))
-	{
-		my @rows = grep { $_->{kind} ne '-' } @{ $hunk->{rows} };
-
-		# A hunk that starts inside a comment ends one first.  One without
-		# any mark may be all comment: then its lines start with a star.
-		my ($first) =
-		  join("\n", map { $_->{text} } @rows) =~ m{(/\*|\*/)};
-		my $in = defined $first && $first eq '*/';
-		for my $row (@rows)
-		{
-			next if !defined $first && $row->{text} =~ /^\s*\*\s/;
-			(my $found, $in) = find_cpp_comment($row->{text}, $in);
-			$self->find($row, 'C++ comment') if $found && $row->{kind} eq '+';
-		}
-	}
-	return;
-}
-
-# Returns whether the line has a // comment and whether a block comment goes
-# on after it.
-sub find_cpp_comment
-{
-	my ($text, $in) = @_;
-	pos($text) = 0;
-	while (pos($text) < length $text)
-	{
-		if ($in)
-		{
-			return (0, 1) unless $text =~ m{\G.*?\*/}gc;
-			$in = 0;
-		}
-		elsif ($text =~ m{\G/\*}gc) { $in = 1; }
-		elsif ($text =~ m{\G//}gc)  { return (1, 0); }
-		else { $text =~ m{\G(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|.)}gcs; }
-	}
-	return (0, $in);
 }
 
 sub rule_file_header
@@ -756,21 +524,19 @@ sub oids_of
 
 sub rule_oids
 {
-	my ($self) = @_;
+	my ($self, @patches) = @_;
 	my $catalogs = 'src/include/catalog/';
-	my %owner;
-	if ($self->{git})
-	{
-		my @lines = $self->{git}
-		  ->lines($self->{base}, "oid +=> +'|^(CATALOG|DECLARE_)", $catalogs);
-		$owner{$_} = 'upstream' for map { oids_of($_) } @lines;
-	}
-	else
-	{
-		$self->skip(
-			"compared within the series only, without upstream's tree");
-	}
-	for my $p (@{ $self->{series} })
+	git_status(
+		$self->{tree},
+		[
+			qw(grep -h -E), "oid +=> +'|^(CATALOG|DECLARE_)",
+			$self->{base}, '--',
+			$catalogs
+		],
+		out => \my $upstream);
+	my %owner =
+	  map { $_ => 'upstream' } map { oids_of($_) } split /\n/, $upstream;
+	for my $p (@patches)
 	{
 		my @rows =
 		  map { @{ $_->{rows} } } $p->files(qr{^$catalogs\w+\.(?:dat|h)$});
@@ -792,67 +558,28 @@ sub rule_oids
 	return;
 }
 
-#
-# The rules that need upstream's files
-#
-
-# Sets before and after, the git trees, of each patch that applies.
-sub rule_applies
-{
-	my ($self) = @_;
-	return $self->skip("needs upstream's tree") unless $self->{git};
-	my $before = $self->{base};
-	for my $p (@{ $self->{series} })
-	{
-		my ($after, $error) = $self->{git}->apply($p->{path});
-		if (!defined $after)
-		{
-			my ($path, $start) =
-			  $error =~ /^error: (?:patch failed: )?([^:\n]+):(\d*)/m;
-			my ($f) =
-			  grep { defined $path && $_->{path} eq $path } @{ $p->{files} };
-			my ($hunk) =
-			  grep { $_->{start} eq $start } $f ? @{ $f->{hunks} } : ();
-			my ($why) = $error =~ /^error: (.*)$/m;
-			$self->find($hunk || $f || $p,
-				defined $why ? $why : 'does not apply');
-			return;
-		}
-		@$p{qw(before after)} = ($before, $after);
-		$before = $after;
-	}
-	return;
-}
-
-sub need_tree
-{
-	my ($self, $p) = @_;
-	return 1 if $p->{after};
-	$self->skip(
-		$self->{git}
-		? "$p->{file}: it or a patch before it does not apply"
-		: "needs upstream's tree");
-	return 0;
-}
-
 sub rule_typedefs
 {
 	my ($self, $p) = @_;
-	my (@new, %new, $open);
-	for my $hunk (map { @{ $_->{hunks} } } $p->files(qr/\.[ch]$/))
+	my (@new, %new);
+	for my $f ($p->files(qr/\.[ch]$/))
 	{
-		$open = 0;
-		for my $row (grep { $_->{kind} ne '-' } @{ $hunk->{rows} })
+		my ($open, $hunk) = (0, 0);
+		for my $row (grep { $_->{kind} ne '-' } @{ $f->{rows} })
 		{
+			$open = 0 if $row->{hunk} != $hunk;
+			$hunk = $row->{hunk};
 			my $name = typedef_name($row->{text}, \$open);
 			push @new, [ $row, $name ]
 			  if defined $name && $row->{kind} eq '+' && !$new{$name}++;
 		}
 	}
-	return unless @new && $self->need_tree($p);
+	return unless @new;
 	my $file = 'src/tools/pgindent/typedefs.list';
-	my $list = $self->{git}->blob($p->{after}, $file);
-	return $self->skip("the tree has no $file") unless defined $list;
+	git_status(
+		$self->{tree},
+		[ qw(cat-file blob), "$p->{after}:$file" ],
+		out => \my $list);
 	my %known = map { $_ => 1 } split /\n/, $list;
 	$self->find($_->[0], "$_->[1] is not in $file")
 	  for grep { !$known{ $_->[1] } } @new;
@@ -881,7 +608,7 @@ sub typedef_name
 sub rule_pgindent
 {
 	my ($self, $p) = @_;
-	return unless $p->files(qr{\.[ch]$}) && $self->need_tree($p);
+	return unless $p->files(qr{\.[ch]$});
 	return $self->skip('there is no pg_bsd_indent; run: pgseries build')
 	  unless defined $self->{pgindent};
 	my $indent = sub {
@@ -928,7 +655,7 @@ sub rebuild
 sub rule_perltidy
 {
 	my ($self, $p) = @_;
-	return unless $p->files(qr{\.p[lm]$}) && $self->need_tree($p);
+	return unless $p->files(qr{\.p[lm]$});
 	my $version = '';
 	run_status([ $self->{perltidy}, '--version' ], out => \$version)
 	  if defined $self->{perltidy};
@@ -981,10 +708,7 @@ sub check_layout
 		# pgindent leaves files alone that are made from a .l or .y file
 		# beside them.
 		my @beside = map { /^(.+)\.[ch]$/ ? "$1.*" : $_ } @paths;
-		my $dir = $self->{git}
-		  ->checkout($side, $p->{$side}, 'src/tools/pgindent', @beside);
-		return $self->skip('the tree has no src/tools/pgindent')
-		  unless defined $dir;
+		my $dir = $self->checkout($p->{$side}, @beside);
 		my ($diff, %failure) = $tool->($dir, @paths) or return;
 		my @changes = changes($diff);
 		if ($side eq 'before')
@@ -1001,13 +725,36 @@ sub check_layout
 		{
 			my ($path, $line, $text) = @$change{qw(path line text)};
 			next if $old{"$path\n$text"} && $old{"$path\n$text"}-- > 0;
-			my ($row) = grep { $_->{kind} ne '-' && $_->{new} == $line }
-			  @{ $file{$path}{rows} };
+			my $row = $p->row("$path:$line");
 			my $at = { %{ $row || $file{$path} }, target => "$path:$line" };
 			$self->find($at, "$self->{rule} would change it");
 		}
 	}
 	return;
+}
+
+# Writes some files of a commit, and the tools', to a directory that is there until
+# this one is called again or the check has ended.  The unprivileged user can read
+# it.
+sub checkout
+{
+	my ($self, $commit, @paths) = @_;
+	my $dir =
+	  File::Temp->newdir('lint-XXXXXX', DIR => dirname($self->{tree}));
+	chmod 0755, "$dir" or fail(2, "cannot open $dir: $!", 'free some space');
+	$self->{temp} = $dir;
+	my $err;
+	git_status(
+		"$dir",
+		[ 'checkout', $commit, '--', 'src/tools/pgindent', @paths ],
+		env => {
+			GIT_DIR => "$self->{tree}/.git",
+			GIT_WORK_TREE => "$dir",
+			GIT_INDEX_FILE => "$dir/.index"
+		},
+		err => \$err) == 0
+	  or fail(2, "git checkout failed: $err", 'free some space');
+	return "$dir";
 }
 
 # The changes of a unified diff: path, first line, text.  The text has no

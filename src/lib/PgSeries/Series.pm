@@ -8,7 +8,7 @@ use File::Basename qw(basename dirname);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
-use PgSeries::Git  qw(git git_capture git_status patched_tree);
+use PgSeries::Git  qw(commit_id git git_capture git_status patched_tree);
 use PgSeries::Upstream;
 use PgSeries::Util
   qw(fail info make_dir on_exit progress read_file write_file);
@@ -26,12 +26,12 @@ PgSeries::Series - patches as files, and as commits on upstream
 
 =head1 DESCRIPTION
 
-patches/18/series lists the patches in order, one path a line, C<TOPIC/NNNN-words.patch>,
-as quilt reads it.  A line C<# topic: NAME> opens each topic; what stands
-above the first one, and the comments below each, are kept.  Numbers are counted
-within a topic, so that C<git am TOPIC/*.patch> applies it on plain upstream
-without the others; only where a line C<# needs: NAME> names another topic, that
-one comes first.
+patches/18/series lists the patches in order, one path a line,
+C<TOPIC/NNNN-words.patch>, as quilt reads it.  A line C<# topic: NAME> opens each
+topic; what stands above the first one, and the comments of each, are kept.
+Numbers are counted within a topic, so that C<git am TOPIC/*.patch> applies it on
+plain upstream without the others; only where a line C<# needs: NAME> names another
+topic, that one comes first.
 
 All git work is done in one repository, WORK/tree:
 
@@ -51,8 +51,6 @@ Reads patches/18/series.
 
 =cut
 
-my $TOPIC = qr/^[\w-]+\z/;
-
 sub new
 {
 	my ($class, $config) = @_;
@@ -61,97 +59,119 @@ sub new
 		config => $config,
 		dir => $dir,
 		upstream => PgSeries::Upstream->new($config),
-		patches => [],
+		list => parse("$dir/series", read_file("$dir/series")),
 	}, $class;
-	my %seen;
-	for my $entry (entries(read_file("$dir/series")))
+	for my $p ($self->patches)
 	{
-		my ($file, $topic, $needs) = @$entry{qw(file topic needs)};
-		my $at = "$dir/series:$entry->{line}";
+		$p->{path} = "$dir/$p->{file}";
 		fail(
 			2,
-			"$at: \"$topic\" is no name of a topic",
-			'use letters, digits and hyphens'
-		) if defined $topic && $topic !~ $TOPIC;
-		fail(
-			2,
-			"$at: topic $topic needs \"$needs\", which is no topic before it",
-			'correct the name, or move the topic'
-		) if defined $needs && !grep { $_ eq $needs } $self->topics;
-		$self->{needs}{$topic} = $needs if defined $needs;
-		next unless defined $file;
-		fail(
-			2,
-			"$at: bad line \"$file\"",
-			'write one path a line, TOPIC/NNNN-words.patch, below "# topic: TOPIC"'
-		) unless defined $topic && $file =~ m{^\Q$topic\E/[^\s/]+\z};
-		fail(
-			2,
-			"$at: no such patch: $file",
-			'correct the name or restore the file') unless -f "$dir/$file";
-		fail(2, "$at: $file is listed twice", 'remove one of the lines')
-		  if $seen{$file}++;
-		push @{ $self->{patches} },
-		  {
-			file => $file,
-			path => "$dir/$file",
-			topic => $topic,
-			number => scalar @{ $self->{patches} } + 1,
-		  };
+			"$dir/series:$p->{line}: no such patch: $p->{file}",
+			'correct the name or restore the file') unless -f $p->{path};
 	}
 	return $self;
 }
 
-=item entries($text)
+=item parse($at, $text)
 
-A function.  Returns what the text of a series file says, right or wrong: a list
-of { line, file, topic }, without C<file> where a line opens the topic, and with
-C<needs> instead where it names another one.
+A function.  Returns what the text of a series file says, { head, topics =>
+[ { name, comment, about, needs }, ... ], patches => [ { file, topic, number, line },
+... ] }; $at names it in errors.
 
 =cut
 
-sub entries
+my $TOPIC = qr/^[\w-]+\z/;
+
+sub parse
 {
-	my ($text) = @_;
-	my (@entries, $topic);
-	my $number = 0;
-	for my $line (split /\n/, $text)
+	my ($at, $text) = @_;
+	my %list = (head => '', topics => [], patches => []);
+	my ($topic, %opened, %listed);
+	my $line = 0;
+	for (split /^/, $text)
 	{
-		$number++;
-		my %entry = (line => $number);
-		if ($line =~ /^#\s*topic:\s*(.*?)\s*$/)
+		$line++;
+		my $bad = sub { fail(2, "$at:$line: $_[0]", $_[1]); };
+		if (/^#\s*topic:\s*(.*?)\s*$/)
 		{
-			$topic = $1;
+			my $name = $1;
+			check_topic("$at:$line: ", $name);
+			$bad->("topic $name is opened twice", 'keep its patches together')
+			  if $opened{$name}++;
+			$topic =
+			  { name => $name, comment => '', about => '', needs => [] };
+			push @{ $list{topics} }, $topic;
 		}
-		elsif (defined $topic && $line =~ /^#\s*needs:\s*(.*?)\s*$/)
+		elsif ($topic && /^#\s*needs:\s*(.*?)\s*$/)
 		{
-			$entry{needs} = $1;
+			$bad->(
+				"topic $topic->{name} needs \"$1\", which is no topic before it",
+				'correct the name, or move the topic'
+			) if !$opened{$1} || $1 eq $topic->{name};
+			push @{ $topic->{needs} }, $1;
+			$topic->{comment} .= $_;
 		}
-		elsif ($line =~ /^\s*([^#\s].*?)\s*$/)
+		elsif ($topic && /^#\s*(.*)/)
 		{
-			$entry{file} = $1;
+			$topic->{about} ||= $1;
+			$topic->{comment} .= $_;
 		}
-		else { next; }
-		push @entries, { %entry, topic => $topic };
+		elsif (/^#/) { $list{head} .= $_; }
+		elsif (/^\s*(\S.*?)\s*$/)
+		{
+			my $file = $1;
+			$bad->(
+				"bad line \"$file\"",
+				'write one path a line, TOPIC/NNNN-words.patch, below "# topic: TOPIC"'
+			  )
+			  unless $topic
+			  && $file =~ m{^\Q$topic->{name}\E/[^\s/]+\.patch\z};
+			$bad->("$file is listed twice", 'remove one of the lines')
+			  if $listed{$file}++;
+			push @{ $list{patches} },
+			  {
+				file => $file,
+				topic => $topic->{name},
+				number => 1 + @{ $list{patches} },
+				line => $line
+			  };
+		}
 	}
-	return @entries;
+	return \%list;
 }
 
-=item patches, topics, upstream, tree
+sub check_topic
+{
+	my ($at, $name) = @_;
+	fail(
+		2,
+		"$at\"$name\" is no name of a topic",
+		'use letters, digits and hyphens') if $name !~ $TOPIC;
+	return;
+}
 
-The list of patches, each { file, path, topic, number }; the names of the
-topics in order; the PgSeries::Upstream; the repository's path.
+=item patches, topics, about($topic), upstream, tree
+
+The list of patches, each { file, path, topic, number }, where the number counts
+from the first patch of the series; the names of the topics in order; what is
+said of one, { about, needs }; the PgSeries::Upstream; the repository's path.
 
 =cut
 
-sub patches  { my ($self) = @_; return @{ $self->{patches} }; }
+sub patches  { my ($self) = @_; return @{ $self->{list}{patches} }; }
 sub upstream { my ($self) = @_; return $self->{upstream}; }
 
 sub topics
 {
 	my ($self) = @_;
-	my %seen;
-	return grep { !$seen{$_}++ } map { $_->{topic} } $self->patches;
+	my %has = map { $_->{topic} => 1 } $self->patches;
+	return grep { $has{$_} } map { $_->{name} } @{ $self->{list}{topics} };
+}
+
+sub about
+{
+	my ($self, $name) = @_;
+	return (grep { $_->{name} eq $name } @{ $self->{list}{topics} })[0];
 }
 
 sub tree
@@ -171,7 +191,7 @@ sub tree
 
 =item topic($name), alone($name), prefix($n)
 
-The patches of a topic; the same after those of the topic that it needs, if any;
+The patches of a topic; the same after those of the topics that it needs, if any;
 the first $n patches.  Unknown names raise an error.
 
 =cut
@@ -190,9 +210,16 @@ sub topic
 sub alone
 {
 	my ($self, $name) = @_;
-	my @patches = $self->topic($name);
-	my $needs = $self->{needs}{$name};
-	return ((defined $needs ? $self->alone($needs) : ()), @patches);
+	$self->topic($name);
+
+	# Those that a topic needs come before it.
+	my %in = ($name => 1);
+	for my $topic (reverse @{ $self->{list}{topics} })
+	{
+		next unless $in{ $topic->{name} };
+		$in{$_} = 1 for @{ $topic->{needs} };
+	}
+	return grep { $in{ $_->{topic} } } $self->patches;
 }
 
 sub prefix
@@ -295,22 +322,11 @@ sub commit_of
 	my $tree = $self->tree;
 	my $base = $self->base;
 	return $base unless @patches;
-	my (undef, @keys) = map { "refs/pgseries/$_" } $self->keys_of(@patches);
+	my @keys = map { "refs/pgseries/$_" } $self->keys_of(@patches);
 	my $done = @patches;
 	my $at;
-	while ($done > 0 && !defined $at)
-	{
-		my $out;
-		if (git_status(
-				$tree,
-				[ qw(rev-parse -q --verify), $keys[ $done - 1 ] ],
-				out => \$out) == 0)
-		{
-			chomp($at = $out);
-		}
-		else { $done--; }
-	}
-	$at = $base unless defined $at;
+	$done-- until $done == 0 || defined($at = commit_id($tree, $keys[$done]));
+	$at = $base unless $done;
 	return $at if $done == @patches;
 
 	my $scratch = $self->scratch($at);
@@ -319,7 +335,7 @@ sub commit_of
 		progress("applying $patches[$i]{file}");
 		$self->apply_one($scratch, $patches[$i], 0);
 		$at = git_capture($scratch, qw(rev-parse HEAD));
-		git($tree, 'update-ref', $keys[$i], $at);
+		git($tree, 'update-ref', $keys[ $i + 1 ], $at);
 	}
 	return $at;
 }
@@ -384,50 +400,22 @@ sub apply_one
 		'the disk is full',
 		'free some space, then run the same command again'
 	) if "$out$err" =~ /No space left/;
-	my $can_merge = $self->has_blobs($dir, $patch);
 	my $other_release =
-	  'if it was made for another release, doc/operators.md ("A new minor release") says how to rebase it with the files of that release at hand';
-
-	if ($leave)
-	{
-		fail(
-			3,
-			"$patch->{file} does not apply, and the files that it was made from are not in $dir to merge it",
-			"end it: git am --abort; then correct the patch; $other_release",
-			"$out$err") unless $can_merge;
-		fail(
-			3,
-			"$patch->{file} does not apply: git am has stopped in $dir",
-			'edit the files with conflict markers, git add them, git am --continue, git am the patches after it, then run: pgseries export',
-			"$out$err");
-	}
+	  'for another release see "A new minor release" in doc/package.md';
+	fail(
+		3,
+		"$patch->{file} does not apply: git am has stopped in $dir",
+		"edit the files with conflict markers, git add them, git am --continue, git am the patches after it, then run: pgseries export; where git has made no markers: git am --abort, and correct the patch ($other_release)",
+		"$out$err") if $leave;
 	my $detail = $self->rejected($dir, $patch, "$out$err");
 	git_status($dir, [qw(am --abort)], out => \$out, err => \$err);
 	git_status($dir, [qw(reset -q --hard)], out => \$out, err => \$err);
 	fail(
 		3,
 		"$patch->{file} does not apply",
-		$can_merge
-		? 'run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export'
-		: "correct the patch; $other_release",
+		"run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export ($other_release)",
 		$detail);
 	return;
-}
-
-# Does the repository have the files that the patch was made from?  Without them
-# git am -3 leaves nothing to edit.
-sub has_blobs
-{
-	my ($self, $dir, $patch) = @_;
-	my @blobs = grep { !/^0+$/ }
-	  read_file($patch->{path}) =~ /^index ([0-9a-f]+)\.\./mg;
-	git_status(
-		$dir,
-		[qw(cat-file --batch-check)],
-		in => join('', map { "$_\n" } @blobs),
-		out => \my $out,
-		err => \my $err);
-	return $out !~ / missing$/m;
 }
 
 # What git apply says, and the text of the first hunk that it rejects.
@@ -487,6 +475,16 @@ sub dirty
 	return split /\n/, git_capture($tree, qw(status --porcelain));
 }
 
+sub must_be_clean
+{
+	my ($self, $remedy) = @_;
+	my @dirty = $self->dirty or return;
+	splice @dirty, 10;
+	fail(2, $self->tree . ' has uncommitted changes',
+		$remedy, join("\n", @dirty));
+	return;
+}
+
 =item apply($n, %options)
 
 Sets the branch C<series> of WORK/tree to upstream plus the first $n patches
@@ -522,18 +520,15 @@ sub apply
 		}
 		unlink $underway;
 	}
-	my @dirty = $self->dirty;
-	fail(
-		2,
-		"$tree has uncommitted changes",
-		'commit them (git commit), or drop them (git stash -u), there',
-		join("\n", @dirty[ 0 .. ($#dirty < 9 ? $#dirty : 9) ])) if @dirty;
+	$self->must_be_clean(
+		'commit them (git commit), or drop them (git stash -u), there');
 	my @unexported = $self->unexported;
 	fail(
 		2,
 		"$tree has commits that are not in patches/",
 		'run: pgseries export; or leave them, perhaps with a name: git branch NAME COMMIT; git checkout -B series upstream',
 		join("\n", @unexported)) if @unexported;
+
 	# The commits are made in a worktree of the tool's own, so that what an
 	# interrupt can leave half done is short.
 	my $commit = $opt{resolve} ? $self->base : $self->commit_of(@patches);
@@ -541,14 +536,11 @@ sub apply
 	git($tree, qw(checkout -q -B series), $commit);
 	unlink $underway;
 
-	if ($opt{resolve})
+	for my $patch ($opt{resolve} ? @patches : ())
 	{
-		for my $patch (@patches)
-		{
-			info("applying $patch->{file}");
-			$self->apply_one($tree, $patch, 1);
-			$self->remember;
-		}
+		info("applying $patch->{file}");
+		$self->apply_one($tree, $patch, 1);
+		$self->remember;
 	}
 	$self->remember;
 	return scalar @patches;
@@ -574,58 +566,35 @@ sub unexported
 {
 	my ($self) = @_;
 	my $tree = $self->tree;
-	my ($out, $err);
-	my @tips = ('HEAD');
-	push @tips,
-	  'refs/heads/series'
-	  if git_status(
-		$tree,
-		[qw(rev-parse -q --verify refs/heads/series)],
-		out => \$out) == 0;
-	my @known = ($self->base);
-	git_status(
-		$tree,
-		[
-			qw(for-each-ref --format=%(objectname) refs/pgseries refs/pgseries-state)
-		],
-		out => \$out);
-	push @known, split /\n/, $out;
+	my @tips = grep { defined commit_id($tree, $_) } 'HEAD',
+	  'refs/heads/series';
 	return split /\n/,
-	  git_capture($tree, qw(log --format=%h%x20%s), @tips, '--not', @known);
+	  git_capture($tree, qw(log --format=%h%x20%s),
+		@tips, '--not', $self->base,
+		qw(--glob=refs/pgseries --glob=refs/pgseries-state));
 }
 
 =item export(%options)
 
 Writes the commits upstream..series of WORK/tree to patches/18, and the list to
-its file C<series>.  A commit belongs to the patch with its subject.  A patch of which only index lines or offsets changed is left
-as it is.  A new commit joins the topic of the commit before it, or the topic
-given as C<topic>.  A patch that has no commit is an error (perhaps only the
-first N were applied) unless C<remove> says that it is to go.  With C<dry_run>
-nothing is written.  Returns the list of differences, one line each.
+its file C<series>.  A commit belongs to the patch with its subject, or, if its
+subject is new, to the one with exactly its changes.  A patch of which only index
+lines or offsets changed is left as it is.  Any other commit is a new patch, of the
+topic given as C<topic>, or that of its neighbours.  A patch that has no commit is
+an error (perhaps only the first N were applied) unless C<remove> says that it is
+to go.  With C<dry_run> nothing is written.  Returns the list of differences, one
+line each.
 
 =cut
 
 sub export
 {
 	my ($self, %opt) = @_;
-	fail(
-		2,
-		"\"$opt{topic}\" is no name of a topic",
-		'use letters, digits and hyphens'
-	) if defined $opt{topic} && $opt{topic} !~ $TOPIC;
+	check_topic('', $opt{topic}) if defined $opt{topic};
 	my $tree = $self->tree;
-	my @dirty = $self->dirty;
-	fail(
-		2,
-		"$tree has uncommitted changes",
-		'commit them there, then export again',
-		join("\n", @dirty[ 0 .. ($#dirty < 9 ? $#dirty : 9) ])) if @dirty;
-	my $out;
+	$self->must_be_clean('commit them there, then export again');
 	fail(2, "$tree has no branch \"series\"", 'run: pgseries apply')
-	  if git_status(
-		$tree,
-		[qw(rev-parse -q --verify refs/heads/series)],
-		out => \$out);
+	  unless defined commit_id($tree, 'refs/heads/series');
 	my $on = '';
 	git_status($tree, [qw(symbolic-ref -q HEAD)], out => \$on);
 	fail(
@@ -634,17 +603,18 @@ sub export
 		'run there: git checkout series (your commits are elsewhere? then: git checkout -B series COMMIT)',
 		'checked out: ' . git_capture($tree, qw(log -1 --format=%h%x20%s))
 	) if $on ne "refs/heads/series\n";
-	my @texts = $self->format('series');
-	my $changes = $self->plan($opt{topic}, @texts);
-	my @gone = grep { /^removed: / } @{ $changes->{said} };
+	my $changes = $self->plan($opt{topic}, $self->format('series'));
+	my @said = @{ $changes->{said} };
+	return @said if $opt{dry_run};
+	my @gone = grep { /^removed: / } @said;
 	fail(
 		2,
 		'the worktree has no commit for ' . @gone . ' of the patches',
-		'if only the first were applied, git am the others there; if they are to go, or have a new subject, run: pgseries export --remove',
-		join("\n", @gone)) if @gone && !$opt{remove} && !$opt{dry_run};
-	$self->write_plan($changes) unless $opt{dry_run};
-	$self->remember unless $opt{dry_run};
-	return @{ $changes->{said} };
+		'if only the first were applied, git am the others there; if they are to go, or have both a new subject and other changes, run: pgseries export --remove',
+		join("\n", @gone)) if @gone && !$opt{remove};
+	$self->write_plan($changes);
+	$self->remember;
+	return @said;
 }
 
 =item round_trip
@@ -657,16 +627,22 @@ line each: none in a series that is well kept.
 sub round_trip
 {
 	my ($self) = @_;
-	my $commit = $self->commit_of($self->patches);
-	my @texts = $self->format($commit);
+	my @texts = $self->format($self->commit_of($self->patches));
 	return @{ $self->plan(undef, @texts)->{said} };
 }
 
-# The patch texts of upstream..$commit.
+=item format($commit)
+
+Returns the patches upstream..$commit, each { name, text, commit }, where the name
+is that of git format-patch.
+
+=cut
+
 sub format
 {
 	my ($self, $commit) = @_;
 	my $tree = $self->tree;
+	my $range = $self->base . "..$commit";
 	my $dir = File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
 	fail(
 		2,
@@ -674,25 +650,20 @@ sub format
 		"rebase it there: git rebase upstream")
 	  if git_status($tree,
 		[ qw(merge-base --is-ancestor), $self->base, $commit ]);
-	my $merges =
-	  git_capture($tree, qw(rev-list --merges), $self->base . "..$commit");
 	fail(
 		2,
 		'the branch "series" has a merge commit',
-		'make it linear: git rebase upstream') if $merges ne '';
+		'make it linear: git rebase upstream'
+	) if git_capture($tree, qw(rev-list --merges), $range) ne '';
 	git($tree,
 		qw(format-patch -q --zero-commit --full-index --no-signature
 		  --no-numbered --no-thread --no-attach --no-cover-letter --no-base
 		  --no-ext-diff --no-textconv --no-color --src-prefix=a/
 		  --dst-prefix=b/ --unified=3 --find-renames=50% --no-notes
 		  --stat=79 --subject-prefix=PATCH --no-to --no-cc --no-add-header
-		  --no-encode-email-headers --suffix=.patch -o), "$dir",
-		$self->base . "..$commit");
+		  --no-encode-email-headers --suffix=.patch -o), "$dir", $range);
 	my @commits = split /\n/,
-	  git_capture(
-		$tree,
-		qw(rev-list --reverse --topo-order),
-		$self->base . "..$commit");
+	  git_capture($tree, qw(rev-list --reverse --topo-order), $range);
 	return map {
 		{
 			name => basename($_),
@@ -723,25 +694,23 @@ sub gives
 }
 
 # Compares texts with the files: { said => [lines], write => {file => text},
-# remove => [files], series => text }.  A commit is the patch with its subject.
+# remove => [files], series => text }.
 sub plan
 {
 	my ($self, $topic, @texts) = @_;
-	my %old = map { $self->subject($_->{path}) => $_ } $self->patches;
+	$self->find_patches(@texts);
 	my (@said, %write, @files, %kept, %number);
-	my $in = $topic;
-	for my $new (@texts)
+	for my $i (0 .. $#texts)
 	{
-		my $subject = subject_of($new->{text});
-		my $was = $old{$subject};
-		$was = undef if $was && $kept{ $was->{file} };
-
-		# A new commit joins the topic of the one before it, unless one is named.
-		$in = $was ? $was->{topic} : defined $topic ? $topic : $in;
+		my ($new, $was) = ($texts[$i], $texts[$i]{was});
+		my $in = $new->{topic} =
+		  $was ? $was->{topic} : new_topic($topic, $i, @texts);
+		my $before = $i ? $texts[ $i - 1 ]{topic} : '';
 		fail(
 			2,
-			"\"$subject\" is new and has no topic",
-			'name it: pgseries export --topic=NAME') unless defined $in;
+			"the commit \"$new->{subject}\" of topic $in stands among those of topic $before",
+			"reorder them there (git rebase -i upstream); to give it to topic $before, move its file and its line in patches/18/series"
+		) if $number{$in} && $in ne $before;
 		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
 		my $file = sprintf '%s/%04d-%s', $in, ++$number{$in}, $slug;
 		push @files, $file;
@@ -752,29 +721,25 @@ sub plan
 			next;
 		}
 		$kept{ $was->{file} } = 1;
-		my $moved = $was->{file} ne $file;
 		my $text = read_file($was->{path});
-		if (without_positions($text) ne without_positions($new->{text})
-			|| $text ne $new->{text}
-			&& !$self->gives($was->{path}, $new->{commit}))
-		{
-			$text = $new->{text};
-			push @said,
-			  'changed: ' . ($moved ? "$was->{file} -> " : '') . $file;
-			$write{$file} = $text;
-		}
-		elsif ($moved)
-		{
-			push @said, "renamed: $was->{file} -> $file";
-			$write{$file} = $text;
-		}
+		my $same = without_positions($text) eq without_positions($new->{text})
+		  && ( $text eq $new->{text}
+			|| $self->gives($was->{path}, $new->{commit}));
+		my $moved = $was->{file} ne $file;
+		next if $same && !$moved;
+		$write{$file} = $same ? $text : $new->{text};
+		push @said,
+			($same  ? 'renamed: '        : 'changed: ')
+		  . ($moved ? "$was->{file} -> " : '')
+		  . $file;
 	}
-	my %now = map { $_ => 1 } @files;
 	my @all = map { $_->{file} } $self->patches;
 	push @said, map { "removed: $_" } grep { !$kept{$_} } @all;
 	my $series = $self->series_text(@files);
+	parse("$self->{dir}/series, as it would be", $series);
 	push @said, 'changed: series'
 	  if !@said && $series ne read_file("$self->{dir}/series");
+	my %now = map { $_ => 1 } @files;
 	return {
 		said => \@said,
 		write => \%write,
@@ -783,53 +748,107 @@ sub plan
 	};
 }
 
-# The comments stay: those above the first topic, and those of each topic.
+# Sets the subject of each text, and as "was" the patch that it is a version of.
+sub find_patches
+{
+	my ($self, @texts) = @_;
+	my (%of_subject, %of_changes, %seen);
+	for my $new (@texts)
+	{
+		my $subject = $new->{subject} = subject_of($new->{text});
+		fail(
+			2,
+			"two commits have the subject \"$subject\"",
+			'reword one of them there: git rebase -i upstream'
+		) if $seen{$subject}++;
+	}
+	for my $patch ($self->patches)
+	{
+		my $text = read_file($patch->{path});
+		my $subject = subject_of($text);
+		$of_subject{$subject} = $patch;
+		$of_changes{ changes($text) } = $patch unless $seen{$subject};
+	}
+	for my $new (@texts)
+	{
+		$new->{was} = $of_subject{ $new->{subject} }
+		  || $of_changes{ changes($new->{text}) };
+	}
+	return;
+}
+
+sub changes
+{
+	my ($text) = @_;
+	$text =~ s/\A.*?^(?=diff --git )//ms;
+	return without_positions($text);
+}
+
+# The topic of a new commit.
+sub new_topic
+{
+	my ($topic, $i, @texts) = @_;
+	return $topic if defined $topic;
+	my ($after) = grep { defined } map { $_->{was} } @texts[ $i .. $#texts ];
+	my @topics = $i ? $texts[ $i - 1 ]{topic} : ();
+	push @topics, $after->{topic}
+	  if $after && "@topics" ne $after->{topic};
+	fail(
+		2,
+		"the commit \"$texts[$i]{subject}\" is new and "
+		  . (@topics ? "stands between the topics @topics" : 'has no topic'),
+		'name its topic: pgseries export --topic=NAME') if @topics != 1;
+	return $topics[0];
+}
+
+# The comments stay: those above the first topic, and those of each topic, also of
+# one that is still to get its first patch.
 sub series_text
 {
 	my ($self, @files) = @_;
-	my ($head, $topic, %comment) = ('', undef);
-	for (split /^/, read_file("$self->{dir}/series"))
-	{
-		if (/^#\s*topic:\s*(\S+)/) { $topic = $1; }
-		elsif (!/^#/) { next; }
-		elsif (defined $topic) { $comment{$topic} .= $_; }
-		else { $head .= $_; }
-	}
-	my $text = $head;
+	my %topic = map { $_->{name} => $_ } @{ $self->{list}{topics} };
+	my $text = $self->{list}{head};
+	my $open = sub {
+		my ($name) = @_;
+		my $topic = delete $topic{$name};
+		$text .= "\n" if $text ne '';
+		$text .= "# topic: $name\n" . ($topic ? $topic->{comment} : '');
+	};
 	my $at = '';
 	for my $file (@files)
 	{
-		my ($in) = $file =~ m{^([^/]+)/};
-		if ($in ne $at)
-		{
-			$text .= "\n" if $text ne '';
-			$text .= "# topic: $in\n" . (delete $comment{$in} || '');
-			$at = $in;
-		}
+		my $in = dirname($file);
+		$open->($in) if $in ne $at;
+		$at = $in;
 		$text .= "$file\n";
 	}
+	delete @topic{ $self->topics };
+	$open->($_) for sort keys %topic;
 	return $text;
 }
 
-# New files first, then the list, then the removals: an interrupt leaves a
-# state that the next export completes.
+# New files first, then the list, then the removals.  An interrupt does not keep
+# it from being ended; what a full disk leaves, the next export completes.
 sub write_plan
 {
 	my ($self, $changes) = @_;
-	for my $file (sort keys %{ $changes->{write} })
-	{
-		make_dir(dirname("$self->{dir}/$file"));
-		write_file("$self->{dir}/$file", $changes->{write}{$file});
-	}
-
-	# A file that is in no list would stay for good.
-	my $remove = sub {
-		unlink map { "$self->{dir}/$_" } @{ $changes->{remove} };
+	my $dir = $self->{dir};
+	my $finish = sub {
+		for my $file (sort keys %{ $changes->{write} })
+		{
+			make_dir(dirname("$dir/$file"));
+			write_file("$dir/$file", $changes->{write}{$file});
+		}
+		write_file("$dir/series", $changes->{series})
+		  if $changes->{series} ne read_file("$dir/series");
+		for my $file (@{ $changes->{remove} })
+		{
+			unlink "$dir/$file";
+			rmdir dirname("$dir/$file");
+		}
 	};
-	my $forget = on_exit($remove);
-	write_file("$self->{dir}/series", $changes->{series})
-	  if $changes->{series} ne read_file("$self->{dir}/series");
-	$remove->();
+	my $forget = on_exit($finish);
+	$finish->();
 	$forget->();
 	return;
 }
@@ -842,8 +861,8 @@ is a list of patches as C<version> returns it.
 =item version($name)
 
 Returns the patches of a version: a directory of patches that "submit" wrote
-(v2, or v2-TOPIC), or a revision of the checkout (a tag, a commit), or
-"current".
+(v2-TOPIC, after the patches that the topic needs), or a revision of the checkout (a
+tag, a commit), or "current".
 
 =back
 
@@ -862,24 +881,28 @@ sub range_diff
 sub version
 {
 	my ($self, $name) = @_;
-	my $top = $self->{config}->top;
 	return [ $self->patches ] if $name eq 'current';
 	my $submitted = $self->{config}->build . "/submit/$name";
 	if (-d $submitted)
 	{
-		return [
+		my ($topic) = $name =~ /^v\d+-(.+)/;
+		my @needed =
+		  grep { $_->{topic} ne $topic }
+		  defined $topic && $self->about($topic) ? $self->alone($topic) : ();
+		return [ @needed,
 			map { { file => basename($_), path => $_ } }
-			sort glob "$submitted/*.patch"
-		];
+			sort glob "$submitted/*.patch" ];
 	}
 
 	# The checkout may be another user's than the tool's.
+	my $top = $self->{config}->top;
+	my $where = substr $self->{dir}, length "$top/";
 	my $show = sub {
 		my ($file) = @_;
 		my $status = git_status(
 			$top,
 			[
-				qw(-c safe.directory=* cat-file blob), "$name:patches/18/$file"
+				qw(-c safe.directory=* cat-file blob), "$name:$where/$file"
 			],
 			out => \my $text,
 			err => \my $err);
@@ -889,20 +912,20 @@ sub version
 	fail(
 		2,
 		"there is no version \"$name\" of the series",
-		'name a set that "pgseries submit" made, a tag or commit of this checkout that has patches/18/series, or "current"'
+		"name a set that \"pgseries submit\" made, a tag or commit of this checkout that has $where/series, or \"current\""
 	) unless defined $series;
 	my $dir = make_dir($self->{config}->build . '/versions');
-	my @patches;
-	for my $file (grep { defined } map { $_->{file} } entries($series))
+	my @patches = @{ parse("$name:$where/series", $series)->{patches} };
+	for my $patch (@patches)
 	{
-		my $text = $show->($file);
+		my $text = $show->($patch->{file});
 		fail(
 			2,
-			"version \"$name\" has no file patches/18/$file, which its series lists",
+			"version \"$name\" has no file $where/$patch->{file}, which its series lists",
 			'name another version') unless defined $text;
-		my $path = "$dir/" . sha256_hex("$name/$file") . '.patch';
-		write_file($path, $text);
-		push @patches, { file => $file, path => $path };
+		$patch->{path} =
+		  "$dir/" . sha256_hex("$name/$patch->{file}") . '.patch';
+		write_file($patch->{path}, $text);
 	}
 	return \@patches;
 }

@@ -6,9 +6,11 @@ use warnings FATAL => 'all';
 use File::Glob qw(:bsd_glob);
 use File::Path qw(remove_tree);
 use PgSeries::Bench;
+use PgSeries::Git qw(git_status);
 use PgSeries::Report;
 use PgSeries::Report::Topics qw(filler read_topics);
 use PgSeries::Util           qw(fail make_dir on_exit read_file write_file);
+use Text::Wrap               qw(wrap);
 
 =pod
 
@@ -20,107 +22,151 @@ PgSeries::Submit - a set of patches ready to mail
 
 =over
 
-=item write_set($context, $version, $topic)
+=item check_set($context, $version, $topic, $author)
 
-Writes BUILD/submit/vN (or vN-TOPIC): vN-0001-....patch and so on, numbered from
-1; cover-letter, from patches/cover-letter (or patches/cover/TOPIC).  In that,
-C<@BASE@> stands for the upstream version, "[PATCH 0/N]" in the subject for the
-set's version and size, lines C<@PATCHES@> and C<@RESULTS@> for the list of
-patches and their figures of benchmarks/results, and C<{NAME:WHAT}> for a figure,
-see fill_letter().
-Sends nothing.  An existing set of the same name is never changed: it may have
-been mailed.  Returns the directory.
+Returns what write_set() writes for a topic, or raises an error if the set cannot
+be mailed.  $author is "NAME <MAIL>"; if it is undef, the git configuration of the
+checkout is asked for C<pgseries.author>.
 
-=cut
-
-sub write_set
-{
-	my ($c, $version, $topic) = @_;
-	my ($dir, $source, @patches) = check_set($c, $version, $topic);
-	my @results = results($c);
-	my $series = $c->series;
-	my $temp = "$dir.new";
-	remove_tree($temp);
-	make_dir($temp);
-	my $forget = on_exit(sub { remove_tree($temp); });
-
-	# As they apply here: on plain upstream, in this order.
-	my $commit = $series->commit_of(@patches);
-	my $number = 0;
-	my @names;
-	for my $new ($series->format($commit))
-	{
-		$number++;
-		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
-		my $prefix = prefix($version, $number, scalar @patches);
-		(my $text = $new->{text}) =~ s/^Subject: \[PATCH\]/Subject: $prefix/m;
-		push @names, sprintf 'v%d-%04d-%s', $version, $number, $slug;
-		write_file("$temp/$names[-1]", $text);
-	}
-	my @list = $series->summaries(@patches);
-	my @of_topic =
-	  grep { !defined $topic || $_->{topic} eq $topic } @results;
-	my $letter = read_file($source);
-	my $about = '';
-	for my $i (0 .. $#list)
-	{
-		$about .= "  $names[$i]\n    $list[$i]{subject}\n";
-	}
-	my $table = PgSeries::Report::text_table(\@of_topic, \@list);
-	my $prefix = prefix($version, 0, scalar @patches);
-	$letter =~ s/^Subject: \[PATCH 0\/N\]/Subject: $prefix/;
-	$letter =~ s/\@BASE@/$series->upstream->actual_version/ge;
-	$letter = fill_letter($c->config, $source, $letter, \@results, $topic);
-	$letter =~ s/\@PATCHES@\n/$about/g;
-	$letter =~ s/\@RESULTS@\n/$table/g;
-	write_file("$temp/cover-letter", $letter);
-	rename $temp, $dir or fail(2, "cannot rename $temp: $!", "remove $temp");
-	$forget->();
-	return $dir;
-}
-
-=item check_set($context, $version, $topic)
-
-Raises an error if the set cannot be written.  Returns what write_set needs: the
-directory, the letter's file, the patches.
+The letter is made from patches/cover/TOPIC, where C<@BASE@> stands for the upstream
+version, "[PATCH 0/N]" in the subject for the set's version and size, a line
+C<@RESULTS@> for a table of figures, and C<{NAME:WHAT}> for a figure, see
+fill_letter().  It is checked as it is sent: no line is longer than 76 columns,
+the table has at most 8 lines, no placeholder is left, and the topics that this one
+needs are named, as: topic "NAME".
 
 =cut
 
 sub check_set
 {
-	my ($c, $version, $topic) = @_;
+	my ($c, $version, $topic, $author) = @_;
+	my ($config, $series) = ($c->config, $c->series);
 	fail(2, "v$version is not a version", 'use -v1, -v2, ...')
 	  if $version < 1;
-	my $series = $c->series;
-	my @patches = defined $topic ? $series->topic($topic) : $series->patches;
-	fail(2, 'the series has no patches', 'see: pgseries status')
-	  unless @patches;
-	my $source =
-	  $c->config->patches
-	  . (defined $topic ? "/cover/$topic" : '/cover-letter');
+	my @patches = $series->topic($topic);
+	my %set = (
+		version => $version,
+		topic => $topic,
+		author => author($config, $author),
+		dir => $config->build . "/submit/v$version-$topic");
+	fail(
+		2,
+		"$set{dir} exists",
+		'choose the next version, or remove it if it was never mailed'
+	) if -e $set{dir};
+	my $source = $config->top . "/patches/cover/$topic";
 	fail(2, "there is no cover letter $source", 'write it') unless -f $source;
+	my $text = read_file($source);
 	fail(
 		2,
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
-		'write that line'
-	) unless read_file($source) =~ /^Subject: \[PATCH 0\/N\] /;
-	fill_letter($c->config, $source, read_file($source), [ results($c) ],
-		$topic);
-	my $name = "v$version" . (defined $topic ? "-$topic" : '');
-	my $dir = $c->config->build . "/submit/$name";
-	fail(2, "$dir exists",
-		'choose the next version, or remove it if it was never mailed')
-	  if -e $dir;
-	return ($dir, $source, @patches);
+		'write that line') unless $text =~ /^Subject: \[PATCH 0\/N\] /;
+	$text =~ s/\@BASE\@/$series->upstream->actual_version/ge;
+	my @results = results($c);
+	$text = fill_letter($config, $source, $text, \@results, $topic);
+
+	if ($text =~ /^\@RESULTS\@$/m)
+	{
+		my @of_topic = grep { $_->{topic} eq $topic } @results;
+		my @list = $series->summaries(@patches);
+		my $table = PgSeries::Report::text_table(\@of_topic, \@list);
+		my $lines = $table =~ tr/\n//;
+		fail(
+			2,
+			"$source: the table of results has $lines lines, more than 8",
+			'name fewer figures of the topic for the letter') if $lines > 8;
+		$text =~ s/^\@RESULTS\@\n/$table/mg;
+	}
+	my $prefix = prefix($version, 0, scalar @patches);
+	$text =~ s/^Subject: \[PATCH 0\/N\]/From: $set{author}\nSubject: $prefix/;
+	fail(2, "$source: the placeholder $1 is left", 'correct its name')
+	  if $text =~ /(\@[A-Z]+\@|\{[^{}\n]*:[^{}\n]*\})/;
+	fail(
+		2,
+		"$source: a line has more than 76 columns when it is sent: $1",
+		'break it, or shorten the labels of the figures'
+	) if $text =~ /^(.{77,})$/m;
+	for my $needed (@{ $series->about($topic)->{needs} })
+	{
+		fail(
+			2,
+			"$source does not say that the patches need the topic \"$needed\"",
+			"write that they apply after those of the topic \"$needed\""
+		) unless $text =~ /topic\s+"\Q$needed\E"/;
+	}
+	return { %set, letter => $text };
+}
+
+# Whoever sends the set.
+sub author
+{
+	my ($config, $author) = @_;
+
+	# The checkout may be another user's than the tool's.
+	git_status(
+		$config->top,
+		[qw(-c safe.directory=* config pgseries.author)],
+		out => \$author,
+		err => \my $err) unless defined $author;
+	chomp $author;
+	my $remedy =
+	  'use --author="NAME <MAIL>", or run: git config pgseries.author "NAME <MAIL>"';
+	fail(2, 'submit does not know who sends the set', $remedy)
+	  if $author eq '';
+	fail(2, "\"$author\" is not of the form NAME <MAIL>", $remedy)
+	  unless $author =~ /^[^<>@\n]*[^<>@\s] <[^<>@\s]+@[^<>@\s]+>\z/;
+	return $author;
+}
+
+=item write_set($context, $set)
+
+Writes what check_set() returned to BUILD/submit/vN-TOPIC: vN-0001-....patch and so
+on, numbered from 1, and cover-letter.  The author stands for the "pgseries
+developers" that the tool makes commits as.  Sends nothing.  An existing set of
+the same name is never changed: it may have been mailed.  Returns the directory.
+
+=cut
+
+sub write_set
+{
+	my ($c, $set) = @_;
+	my $series = $c->series;
+	my ($version, $dir) = @$set{qw(version dir)};
+	my $temp = "$dir.new";
+	remove_tree($temp);
+	make_dir($temp);
+	my $forget = on_exit(sub { remove_tree($temp); });
+
+	# As they apply here: on plain upstream, after the topics that they need.
+	my @patches = $series->topic($set->{topic});
+	my @all = $series->alone($set->{topic});
+	my @texts = $series->format($series->commit_of(@all));
+	my $number = 0;
+	for my $new (splice @texts, @all - @patches)
+	{
+		$number++;
+		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
+		my $prefix = prefix($version, $number, scalar @patches);
+		my $text = $new->{text};
+		$text =~ s/^Subject: \[PATCH\]/Subject: $prefix/m;
+		$text =~
+		  s/^From: pgseries developers <pgseries\@localhost>$/From: $set->{author}/m;
+		write_file(sprintf('%s/v%d-%04d-%s', $temp, $version, $number, $slug),
+			$text);
+	}
+	write_file("$temp/cover-letter", $set->{letter});
+	rename $temp, $dir or fail(2, "cannot rename $temp: $!", "remove $temp");
+	$forget->();
+	return $dir;
 }
 
 =item fill_letter($config, $file, $text, \@results, $topic)
 
 Returns the text of the letter $file with the figures in place of its
-placeholders, see filler() in L<PgSeries::Report::Topics>; $topic is undef for the
-whole set.  A paragraph or an item of a list (C<- >, not indented) that has
-placeholders is broken into lines of at most 72 columns.  All other lines, such as
-the subject and those of an indented table, remain as they are.
+placeholders, see filler() in L<PgSeries::Report::Topics>.  A paragraph or an item of
+a list (C<- >, not indented) that has placeholders is broken into lines of at most
+72 columns.  All other lines, such as the subject and those of an indented table,
+remain as they are.
 
 =back
 
@@ -163,26 +209,13 @@ sub wrapped
 {
 	my ($text) = @_;
 	my ($mark) = $text =~ s/^(- )// ? $1 : '';
-	my $indent = ' ' x length $mark;
-	$text =~ s/(?<=[.?!])([)"]?)\n/$1  /g;
-	my @lines = ($mark);
-	my $blanks = '';
-
-	for my $part (split /(\s+)/, $text)
-	{
-		if ($part =~ /^\s/)
-		{
-			$blanks = $part =~ /^  / ? '  ' : ' ';
-			next;
-		}
-		if (length "$lines[-1]$blanks$part" > 72 && $blanks ne '')
-		{
-			push @lines, $indent;
-			$blanks = '';
-		}
-		$lines[-1] .= "$blanks$part";
-	}
-	return join '', map { "$_\n" } @lines;
+	$text =~ s/(?<=[.?!])([)"]?)\n *(?=.)/$1  /g;
+	$text =~ s/\n *(?=.)/ /g;
+	local $Text::Wrap::columns = 73;
+	local $Text::Wrap::break = '\s+';
+	local $Text::Wrap::huge = 'overflow';
+	local $Text::Wrap::unexpand = 0;
+	return wrap($mark, ' ' x length $mark, $text) =~ s/ +$//mgr;
 }
 
 # The results that letters are about.

@@ -42,8 +42,9 @@ sub new
 	my $dir = File::Temp->newdir('pgseries-test-XXXXXX', TMPDIR => 1);
 	chmod 0755, "$dir" or die $!;
 	my $self = bless { dir => "$dir", keep => $dir }, $class;
-	make_path(map { "$dir/$_" } qw(src patches bin work build upstream/src));
-	for my $part (qw(bin lib))
+	make_path(map { "$dir/$_" }
+		  qw(src patches/18 bin work build upstream/src));
+	for my $part (qw(bin lib qa))
 	{
 		system('cp', '-R', "$top/src/$part", "$dir/src/$part") == 0
 		  or die "cp failed";
@@ -73,20 +74,25 @@ sub make_release
 	  `cd $dir/pg && git init -q . && git add -Af . && git write-tree`;
 	chomp $tree;
 	spew(
-		"$dir/patches/BASE",
+		"$dir/patches/18/BASE",
 		"version = 18.6\n",
 		"url = file://$dir/none.tar.bz2\n",
 		"sha256 = "
 		  . Digest::SHA->new(256)->addfile($tarball)->hexdigest . "\n",
 		"tree = $tree\n",
 		"package = postgresql-18\n");
-	$self->patch('0001-Change-line-3.patch', 'README', 3, 'three');
-	$self->patch('0002-Change-line-20.patch', 'README', 20, 'twenty');
-	spew(
-		"$dir/patches/series", "# a comment that stays\n",
-		"\n", "# topic: one\n",
-		"0001-Change-line-3.patch\n", "\n",
-		"# topic: two\n", "0002-Change-line-20.patch\n");
+	$self->patch('one/0001-Change-line-3.patch', 'README', 3, 'three');
+	$self->patch('two/0001-Change-line-20.patch', 'README', 20, 'twenty');
+	$self->series("# topic: one\none/0001-Change-line-3.patch\n\n"
+		  . "# topic: two\ntwo/0001-Change-line-20.patch\n");
+	return;
+}
+
+# Writes the list of the patches.
+sub series
+{
+	my ($self, $text) = @_;
+	spew("$self->{dir}/patches/18/series", "# a comment that stays\n\n$text");
 	return;
 }
 
@@ -109,9 +115,8 @@ sub patch
 	my $git = 'git -c user.name=A -c user.email=a@b -c core.abbrev=12';
 	my @lines = split /^/, slurp("$dir/$file");
 	$lines[ $line - 1 ] = "$text\n";
-	my ($subject) = $name =~ /^\d+-(.*)\.patch$/;
+	my ($subject) = $name =~ /\d-(.*)\.patch$/;
 	$subject =~ s/-/ /g;
-	my $number = substr $name, 0, 4;
 	my $script = <<"EOT";
 set -e
 cd $dir
@@ -125,7 +130,8 @@ git -c core.abbrev=12 format-patch -q --zero-commit --full-index --no-signature 
 EOT
 	system('sh', '-c', $script) == 0 or die "cannot make $name";
 	my ($made) = glob "$self->{dir}/0001-*.patch";
-	rename $made, "$self->{dir}/patches/$name" or die "rename: $!";
+	make_path(dirname("$self->{dir}/patches/18/$name"));
+	rename $made, "$self->{dir}/patches/18/$name" or die "rename: $!";
 	return;
 }
 

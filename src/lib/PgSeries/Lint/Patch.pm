@@ -13,7 +13,7 @@ PgSeries::Lint::Patch - a patch file, taken apart with its line numbers
 
 =head1 SYNOPSIS
 
-  my $p = PgSeries::Lint::Patch->new($path, 'patches/0001-x.patch');
+  my $p = PgSeries::Lint::Patch->new($path, 'patches/18/x/0001-y.patch');
   for my $f ($p->files(qr/\.c$/))
   {
       print "$_->{line}: $_->{text}\n" for $f->added;
@@ -21,17 +21,13 @@ PgSeries::Lint::Patch - a patch file, taken apart with its line numbers
 
 =head1 DESCRIPTION
 
-The patch, each of its files and each line is a hash whose C<file> and C<line>
-say where it stands in patches/; C<target> is what it stands for, a path in
-the tree or a path and a line.
+The patch, as "pgseries export" writes it, each of its files and each line is a hash
+whose C<file> and C<line> say where it stands in patches/; C<target> is what it
+stands for, a path in the tree or a path and a line.
 
-  patch   path, text (all lines), header { name => LINE }, body [ LINE ] (the
-          message without the summary), problems [ { file, line, text } ]
-  file    path, old, new, deleted, binary, index (LINE or undef),
-          hunks [ { file, line, start, rows } ], rows (of all hunks)
-  row     kind ("+", "-" or " "), new (line in the patched file), text
-
-Line ends of DOS are dropped except in C<text>.
+  patch   path, subject (LINE), body [ LINE ] (the message without the summary)
+  file    path, old, new, deleted, rows
+  row     kind ("+", "-" or " "), new (line in the patched file), text, hunk (number)
 
 =over
 
@@ -44,130 +40,81 @@ Reads the file; $name is what findings call it.
 sub new
 {
 	my ($class, $path, $name) = @_;
-	my @text = split /\n/, read_file($path), -1;
-	pop @text if @text && $text[-1] eq '';
+	my $number = 0;
+	my @lines =
+	  map { { file => $name, line => ++$number, text => s/\n\z//r } }
+	  split /^/, read_file($path);
 	my $self = bless {
 		path => $path,
 		file => $name,
 		line => 1,
-		text => \@text,
-		header => {},
+		subject => { file => $name, line => 1, text => '' },
 		body => [],
 		files => [],
-		problems => [],
 	}, $class;
-	my @lines = map { { file => $name, line => $_, text => $text[ $_ - 1 ] } }
-	  1 .. @text;
-	$_->{text} =~ s/\r$// for @lines;
-	$self->parse_message(\@lines);
-	$self->parse_diff(\@lines);
-	return $self;
-}
-
-sub parse_message
-{
-	my ($self, $lines) = @_;
-	my $header;
-	shift @$lines;
-	while (@$lines && $lines->[0]{text} ne '')
+	while (@lines && (my $line = shift @lines)->{text} ne '')
 	{
-		my $line = shift @$lines;
-		if ($line->{text} =~ s/^([\w-]+):\s*//)
+		if ($line->{text} =~ s/^Subject: \[PATCH\]//)
 		{
-			$header = $self->{header}{ lc $1 } = $line;
+			$self->{subject} = $line;
 		}
-		elsif ($header && $line->{text} =~ /^\s+(.*)/)
+		elsif ($self->{subject}{line} > 1 && $line->{text} =~ /^\s+(.*)/)
 		{
-			$header->{text} .= " $1";
+			$self->{subject}{text} .= " $1";
 		}
 	}
-	shift @$lines;
-	push @{ $self->{body} }, shift @$lines
-	  while @$lines && $lines->[0]{text} !~ /^(?:---$|diff --git )/;
-	shift @$lines while @$lines && $lines->[0]{text} !~ /^diff --git /;
-	return;
+	$self->{subject}{text} =~ s/^ +//;
+	push @{ $self->{body} }, shift @lines
+	  while @lines && $lines[0]{text} !~ /^(?:---$|diff --git )/;
+	$self->parse_diff(@lines);
+	return $self;
 }
 
 sub parse_diff
 {
-	my ($self, $lines) = @_;
-	my $f;
-	while (my $line = shift @$lines)
+	my ($self, @lines) = @_;
+	my ($f, $new);
+	my $hunk = 0;
+	my %left = ('-' => 0, '+' => 0);
+	for my $line (@lines)
 	{
 		my $text = $line->{text};
-		if ($text =~ m{^diff --git a/(.+?) b/(.+)$})
+		if ($left{'-'} > 0 || $left{'+'} > 0)
+		{
+			my $kind = $text =~ s/^([-+ \\])// ? $1 : ' ';
+			next if $kind eq '\\';
+			$left{$_}-- for grep { $kind eq $_ || $kind eq ' ' } '-', '+';
+			push @{ $f->{rows} },
+			  {
+				%$line,
+				text => $text,
+				kind => $kind,
+				new => $new,
+				hunk => $hunk,
+				target => "$f->{path}:$new"
+			  };
+			$new++ if $kind ne '-';
+		}
+		elsif ($text =~ m{^diff --git a/(.+?) b/(.+)$})
 		{
 			$f = bless {
 				%$line,
 				target => $2,
 				old => $1,
 				path => $2,
-				hunks => [],
 				rows => []
 			  },
 			  'PgSeries::Lint::Patch::File';
 			push @{ $self->{files} }, $f;
 		}
-		elsif ($text =~ /^new file mode/)     { $f->{new} = 1; }
-		elsif ($text =~ /^deleted file mode/) { $f->{deleted} = 1; }
-		elsif ($text =~ /^index (\S+)/)
+		elsif ($text =~ /^(new|deleted) file mode/) { $f->{$1} = 1; }
+		elsif ($text =~ /^@@ -\d+(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/)
 		{
-			$f->{index} = { %$line, text => $1 };
-		}
-		elsif ($text =~ /^(?:GIT binary patch|Binary files .* differ)/)
-		{
-			$f->{binary} = $line;
-			shift @$lines
-			  while @$lines && $lines->[0]{text} !~ /^diff --git /;
-		}
-		elsif ($f && $text =~ /^@@ -/)
-		{
-			my $hunk = $self->parse_hunk($f, $line, $lines);
-			push @{ $f->{hunks} }, $hunk;
-			push @{ $f->{rows} }, @{ $hunk->{rows} };
-		}
-		elsif ($text !~ /^(?:--- |\+\+\+ |\\|(?:old|new) mode |similarity )/
-			&& $text !~ /^(?:rename|copy) (?:from|to) /)
-		{
-			# What follows is not understood: one message is enough.
-			$self->problem($line, 'text outside of the diff');
-			last;
+			$new = $2;
+			%left = ('-' => $1 // 1, '+' => $3 // 1);
+			$hunk++;
 		}
 	}
-	return;
-}
-
-sub parse_hunk
-{
-	my ($self, $f, $line, $lines) = @_;
-	my ($start, $old, $at, $new) =
-	  $line->{text} =~ /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
-	my $hunk = { %$line, start => $start, rows => [] };
-	my %left =
-	  ('-' => defined $old ? $old : 1, '+' => defined $new ? $new : 1);
-	while (defined $start && ($left{'-'} > 0 || $left{'+'} > 0))
-	{
-		last unless @$lines && $lines->[0]{text} =~ /^[-+ \\]|^$/;
-		my $row = shift @$lines;
-		my $kind = $row->{text} =~ s/^([-+ \\])// ? $1 : ' ';
-		next if $kind eq '\\';
-		for my $side ('-', '+')
-		{
-			$left{$side}-- if $kind eq $side || $kind eq ' ';
-		}
-		push @{ $hunk->{rows} },
-		  { %$row, kind => $kind, new => $at, target => "$f->{path}:$at" };
-		$at++ if $kind ne '-';
-	}
-	$self->problem($line, 'the line counts of the hunk are wrong')
-	  if !defined $start || $left{'-'} || $left{'+'};
-	return $hunk;
-}
-
-sub problem
-{
-	my ($self, $line, $text) = @_;
-	push @{ $self->{problems} }, { %$line, text => $text };
 	return;
 }
 
@@ -179,6 +126,10 @@ The files whose path matches.
 
 Does the patch add a line that matches $text to a file whose path matches
 $path?
+
+=item row($target)
+
+The line of the patch, added or kept, that has this path and line in the tree.
 
 =item added
 
@@ -199,6 +150,14 @@ sub adds
 	my ($self, $path, $text) = @_;
 	return scalar grep { $_->{text} =~ $text }
 	  map { $_->added } $self->files($path);
+}
+
+sub row
+{
+	my ($self, $target) = @_;
+	return (
+		grep { $_->{kind} ne '-' && $_->{target} eq $target }
+		map  { @{ $_->{rows} } } @{ $self->{files} })[0];
 }
 
 sub PgSeries::Lint::Patch::File::added
