@@ -390,11 +390,9 @@ sub steps
 {
 	my ($output, $seconds) = @_;
 	my ($done, $all) = $output =~ m{.*^\[(\d+)/(\d+)\] }ms or return;
-	my $left = $seconds * ($all - $done) / ($done || 1);
-	return "$done/$all"
-	  . (
-		$seconds < 10 ? '' : sprintf ', about %.0f min left',
-		$left / 60 + 0.5);
+	return "$done/$all" if $seconds < 10 || $done == 0;
+	my $left = $seconds * ($all - $done) / $done;
+	return sprintf '%d/%d, about %d min left', $done, $all, ($left + 59) / 60;
 }
 
 =item install_to($prefix)

@@ -407,9 +407,11 @@ sub status
 	my ($c) = @_;
 	my $series = $c->series;
 	my $text =
-		'base: PostgreSQL '
-	  . $series->upstream->actual_version . ' ('
-	  . $c->config->patches . ")\n";
+		'base: '
+	  . $c->config->patches
+	  . ", for PostgreSQL $series->{upstream}{version}\n"
+	  . 'upstream: PostgreSQL '
+	  . $series->upstream->actual_version . "\n";
 	for my $topic (map { $series->about($_) } $series->topics)
 	{
 		$text .=

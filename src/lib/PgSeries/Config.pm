@@ -191,10 +191,11 @@ takes: root where C<user> is defined, otherwise undef.
 sub caller
 {
 	my ($self) = @_;
-	return $self->user
-	  ? { name => 'root', uid => $>, gid => $) + 0 }
-	  : undef;
+	return $self->user ? owner() : undef;
 }
+
+# Who runs the tool.
+sub owner { return { name => 'root', uid => $>, gid => $) + 0 }; }
 
 =item environment
 
