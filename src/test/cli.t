@@ -6,9 +6,9 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
+use Fcntl      qw(:flock);
 use File::Path qw(make_path);
 use Fixture    qw(refuses slurp spew);
-use JSON::PP   qw(decode_json);
 use Test::More;
 
 my $f = Fixture->new;
@@ -20,26 +20,37 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test stress server bench report submit rebase range-diff doctor',
+	'fetch apply status export lint check build test stress server bench report submit rebase range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {
 	my ($s, $o, $e) = $f->pgseries($command, '--help');
-	is($s, 0, "$command --help");
-	like($o, qr/^Usage: pgseries \Q$command\E/m, "$command: usage");
-	like($o, qr/^Example: .*pgseries \Q$command\E/m, "$command: example");
-	is($e, '', "$command: nothing on standard error");
+	ok( $s == 0
+		  && $o =~ /^Usage: pgseries \Q$command\E/m
+		  && $o =~ /^Options:\n(?:  -.*\n)*  --help /m
+		  && $o =~ /^Example: .*pgseries \Q$command\E/m
+		  && $e eq '',
+		"$command --help: usage, options and example") or diag("$s\n$o$e");
 }
+is_deeply(
+	[ $f->pgseries('help', 'apply') ],
+	[ $f->pgseries('apply', '--help') ],
+	'help COMMAND');
 
-# A reader that has seen enough.
+# A reader that has seen enough, and a full disk.
+for ([ '| true', 0, '' ], [ '>/dev/full', 2, 'cannot write standard output' ])
 {
+	my ($to, $code, $says) = @$_;
 	local %ENV = (%ENV, $f->environment);
 	system(
-		"(sleep 0.3; $^X $dir/src/bin/pgseries --help 2>$dir/err; echo \$? >$dir/out) | true"
+		"(sleep 0.3; $^X $dir/src/bin/pgseries --help 2>$dir/err; echo \$? >&2) 2>$dir/out $to"
 	  ) == 0
 	  or die 'sh failed';
-	is(slurp("$dir/out"), "0\n", 'nobody reads the help: no error');
-	is(slurp("$dir/err"), '', 'nor a message');
+	is(slurp("$dir/out"), "$code\n", "the help $to: exit status");
+	like(
+		slurp("$dir/err"),
+		qr/^(?:pgseries: )?\Q$says\E/,
+		"the help $to: message");
 }
 
 # The link to the work directory, when the work directory is to be there.
@@ -51,81 +62,104 @@ is($status, 0, 'a work directory in the place of the link') or diag($err);
 ok(!-l "$dir/build/work", 'is a directory');
 system('rm', '-r', "$dir/build/work") == 0 or die 'rm failed';
 
-# Usage errors.
-($status, $out, $err) = $f->pgseries();
-is($status, 2, 'no command: exit status 2');
-($status, $out, $err) = $f->pgseries('aply');
-refuses(2, 'unknown command "aply"', 'unknown command');
-($status, $out, $err) = $f->pgseries('status', '--nonesuch');
-refuses(2, 'unknown option: nonesuch', 'unknown option');
-($status, $out, $err) = $f->pgseries('--nonesuch', 'status');
-refuses(2, 'unknown option --nonesuch', 'unknown option before the command');
-($status, $out, $err) = $f->pgseries('status', 'word');
-refuses(2, 'no argument "word"', 'a word too many');
-($status, $out, $err) = $f->pgseries('build', 'nonesuch');
-refuses(2, 'no build "nonesuch"', 'unknown build');
-($status, $out, $err) = $f->pgseries('build', 'prefix-3');
-refuses(2, 'no patch 3', 'unknown prefix');
-($status, $out, $err) = $f->pgseries('check', '--topic=nonesuch');
-refuses(2, 'no topic "nonesuch"', 'unknown topic');
-($status, $out, $err) = $f->pgseries('check', '--prefix=1-3');
-refuses(2, 'no patch 3', 'a range of prefixes that ends too late');
-($status, $out, $err) = $f->pgseries('check', '--prefix=2-1');
-refuses(2, 'nothing from 2 to 1', 'an empty range of prefixes');
+# Arguments are checked before the lock is taken, so that nobody waits for a
+# refusal; nor for a look at what there is.
+make_path("$dir/work");
+open(my $lock, '>', "$dir/work/lock") or die $!;
+flock($lock, LOCK_EX) or die $!;
+is(($f->pgseries())[0], 2, 'no command: exit status 2');
+for (
+	[ 'unknown command "aply"', 'aply' ],
+	[ 'unknown option: nonesuch', 'status', '--nonesuch' ],
+	[ 'unknown option --nonesuch', '--nonesuch', 'status' ],
+	[ 'status takes no argument "word"', 'status', 'word' ],
+	[ 'no build "nonesuch"', 'build', 'nonesuch' ],
+	[ 'no build "nonesuch"', 'test', '--build=nonesuch', 'isolation' ],
+	[ 'no build "nonesuch"', 'stress', 'crash', '--build=nonesuch' ],
+	[ 'no patch 3', 'build', 'prefix-3' ],
+	[ 'takes no argument "base"', 'build', '--prefix=/x', 'base' ],
+	[ 'not an absolute path', 'build', '--prefix=relative' ],
+	[ 'no topic "nonesuch"', 'check', '--topic=nonesuch' ],
+	[ 'no patch 3', 'check', '--prefix=1-3' ],
+	[ 'nothing from 2 to 1', 'check', '--prefix=2-1' ],
+	[
+		'one thing at a time, not prefix and topic', 'check',
+		'--prefix=1', '--topic=one'
+	],
+	[ 'takes one topic, not "each"', 'check', '--plans', '--topic=each' ],
+	[ 'no argument "word"', 'check', 'word' ],
+	[ 'no configuration "nonesuch"', 'check', '--world', 'nonesuch' ],
+	[ 'start, stop or psql', 'server', 'restart' ],
+	[ 'no server "assert"', 'server', 'start', 'assert' ],
+	[ '--port=65536 is not a port', 'server', 'start', '--port=65536' ],
+	[ 'takes sqlsmith, differential or crash', 'stress', 'nonesuch' ],
+	[ 'crash has no queries', 'stress', 'crash', '--queries=1' ],
+	[ '--rounds=0 is not positive', 'stress', 'crash', '--rounds=0' ],
+	[ '--seed=-1 is not a seed', 'stress', 'crash', '--seed=-1' ])
+{
+	my ($says, @arguments) = @$_;
+	local $SIG{ALRM} = sub { flock($lock, LOCK_UN); };
+	alarm 20;
+	($status, $out, $err) = $f->pgseries(@arguments);
+	alarm 0;
+	refuses(2, quotemeta $says, "@arguments");
+	unlike($err, qr/waiting/, "@arguments: at once");
+}
+($status, $out, $err) = $f->pgseries('status');
+is($status, 0, 'status while another command runs') or diag($err);
+like(
+	$out,
+	qr{^base: \Q$dir\E/patches/18, for PostgreSQL 18\.6$}m,
+	'status says which base it speaks of');
+like(
+	$out,
+	qr/^worktree: .*: not made yet \(pgseries apply\)$/m,
+	'and that there is no worktree');
+like($out, qr/^build patched: +not built  /m, 'nor a build');
+flock($lock, LOCK_UN) or die $!;
+for (
+	[ 'server of build patched is not running', 'server', 'psql' ],
+	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ],
+	[ 'takes two versions', 'range-diff', 'v1' ],
+	[ 'no version "v1"', 'range-diff', 'v1', 'current' ])
+{
+	my ($says, @arguments) = @$_;
+	($status, $out, $err) = $f->pgseries(@arguments);
+	refuses(2, quotemeta $says, "@arguments");
+}
 
 # A failure of one does not end the others, and is named at once.
 $f->script('meson', 'test "$1" = --version && echo 1; exit 1');
 ($status, $out, $err) = $f->pgseries('check', '--prefix=1-2');
 is($status, 1, 'check --prefix=1-2 of what does not build');
-for my $n (1, 2)
+for ([ 1, 'one/0001' ], [ 2, 'two/0001' ])
 {
-	my $rerun = "src/bin/pgseries check --prefix=$n";
+	my ($n, $place) = @$_;
 	like(
 		$err,
-		qr/^fail  prefix-$n \(\w+\/0001\): build and run\n.*^rerun: \Q$rerun\E\n/ms,
+		qr{^prefix-$n \($place\): fail  .*build and run\n(.*\n)*rerun: src/bin/pgseries check --prefix=$n\n.*^0 passed, 1 failed, 0 skipped$}m,
 		"prefix $n is named");
 }
-like($out, qr/^0 passed, 2 failed/m, 'both are counted');
-($status, $out, $err) = $f->pgseries('build', '--prefix=relative');
-refuses(2, 'not an absolute path', 'a relative prefix');
-($status, $out, $err) = $f->pgseries('bench', 'nonesuch');
-refuses(2, 'no benchmark "nonesuch"', 'unknown benchmark');
-($status, $out, $err) = $f->pgseries('server', 'restart');
-refuses(2, 'start, stop or psql', 'unknown server action');
-($status, $out, $err) = $f->pgseries('server', 'psql');
-refuses(2, 'is not running', 'psql without a server');
-($status, $out, $err) = $f->pgseries('submit');
-refuses(2, 'needs a version', 'submit without a version');
-($status, $out, $err) = $f->pgseries('range-diff', 'v1');
-refuses(2, 'takes two versions', 'range-diff with one version');
-($status, $out, $err) = $f->pgseries('range-diff', 'v1', 'current');
-refuses(2, 'no version "v1"', 'range-diff with an unknown version');
-($status, $out, $err) = $f->pgseries('report');
-refuses(2, 'no results', 'report without results');
-($status, $out, $err) = $f->pgseries('stress', 'nonesuch');
-refuses(2, 'takes sqlsmith, differential or crash', 'unknown stress');
-($status, $out, $err) = $f->pgseries('stress', 'crash', '--queries=1');
-refuses(2, 'crash has no queries', 'an option of another kind');
-($status, $out, $err) = $f->pgseries('stress', 'crash', '--rounds=0');
-refuses(2, '--rounds=0 is not positive', 'no rounds');
-($status, $out, $err) = $f->pgseries('stress', 'crash', '--seed=-1');
-refuses(2, '--seed=-1 is not a seed', 'a negative seed');
+like($out, qr/^0 passed, 2 failed, 0 skipped$/m, 'both are counted');
+$f->no_script('meson');
 
 # The unprivileged user and the work directory.
 SKIP:
 {
 	skip 'not root', 8 if $> != 0;
-	($status, $out, $err) =
-	  $f->pgseries('status', { PGSERIES_USER => 'none-such' });
-	refuses(2, 'no user "none-such"', 'unknown user');
-	($status, $out, $err) =
-	  $f->pgseries('status', { PGSERIES_USER => 'root' });
-	refuses(2, 'refuses to run as "root"', 'root as the user');
 	mkdir "$dir/closed";
 	chmod 0700, "$dir/closed" or die $!;
-	($status, $out, $err) =
-	  $f->pgseries('status', { PGSERIES_WORKDIR => "$dir/closed/work" });
-	refuses(2, 'cannot enter', 'a work directory out of reach');
+	for (
+		[ 'no user "none-such"', PGSERIES_USER => 'none-such' ],
+		[ 'refuses to run as "root"', PGSERIES_USER => 'root' ],
+		[ 'not an absolute path', PGSERIES_WORKDIR => 'work' ],
+		[ 'without white space', PGSERIES_WORKDIR => "$dir/a b" ],
+		[ 'cannot enter', PGSERIES_WORKDIR => "$dir/closed/work" ])
+	{
+		my ($says, %env) = @$_;
+		($status, $out, $err) = $f->pgseries('status', \%env);
+		refuses(2, $says, $says);
+	}
 
 	# A checkout out of reach is no obstacle.
 	mkdir "$dir/closed/build";
@@ -137,38 +171,25 @@ SKIP:
 
 # Missing tools and space.
 $f->pgseries('apply');
-spew("$dir/plain", '');
 my %few = (PATH => "$dir/few", PGSERIES_PATH => "$dir/few");
 mkdir "$dir/few";
-my $link_tool = sub {
-	my ($tool) = @_;
+for my $tool (qw(git tar bzip2 df sh bison flex ninja))
+{
 	my ($path) = grep { -x } map { "$_/$tool" } split /:/, $ENV{PATH};
 	symlink $path, "$dir/few/$tool" or die $!;
-	return;
-};
-$link_tool->($_) for qw(git tar bzip2 df sh);
+}
 ($status, $out, $err) = $f->pgseries('build', 'base', {%few});
 refuses(2, 'meson is missing', 'no meson');
+like($err, qr/--install-deps/, 'the remedy names the option');
 spew("$dir/few/meson", "#!/bin/sh\necho 1.0.1\n");
 chmod 0755, "$dir/few/meson" or die $!;
-$link_tool->($_) for qw(bison flex);
-spew("$dir/few/ninja", "#!/bin/sh\n");
-chmod 0755, "$dir/few/ninja" or die $!;
 ($status, $out, $err) = $f->pgseries('build', 'base', {%few});
 refuses(2, 'gcc is missing', 'no compiler');
-$link_tool->('gcc');
-unlink "$dir/few/ninja";
-($status, $out, $err) = $f->pgseries('build', 'base', {%few});
-refuses(2, 'is missing', 'a missing tool');
-like($err, qr/--install-deps/, 'the remedy names the option');
+($status, $out, $err) = $f->pgseries('check', '--world', 'clang', {%few});
+refuses(2, 'clang is missing', 'no clang');
+like($err, qr/apt-get install clang$/, 'the remedy names the package');
 ($status, $out, $err) = $f->pgseries('stress', 'sqlsmith', {%few});
 refuses(2, 'sqlsmith is missing', 'no sqlsmith');
-like($err, qr/the Debian package sqlsmith/, 'the remedy names the package');
-($status, $out, $err) = $f->pgseries('doctor', {%few});
-is($status, 2, 'doctor: exit status 2 for a missing tool');
-like($out, qr/^missing +ninja is missing; run/m, 'and says which');
-($status, $out, $err) = $f->pgseries('doctor');
-is($status, 0, 'doctor with all tools') or diag($out);
 $f->script('df', "echo header\necho '/dev/x 100 90 10 90% /'");
 ($status, $out, $err) = $f->pgseries('build', 'base');
 refuses(2, 'less than 3 GB', 'no space for a build');
@@ -177,13 +198,7 @@ $f->no_script('df');
 # A build whose meson fails shows the end of its log; nothing is recorded.
 ($status, $out, $err) = $f->pgseries('build', 'base');
 refuses(2, 'meson setup of base failed', 'a build that fails');
+like($err, qr/meson\.build/, 'shows the end of its log');
 ok(!-e "$dir/work/b/base/stamp", 'is not taken for done');
-
-# JSON.
-($status, $out, $err) = $f->pgseries('--json', 'status');
-my $json = decode_json($out);
-is(scalar @{ $json->{patches} }, 2, '--json status');
-is($json->{patches}[1]{topic}, 'two', 'with topics');
-is($json->{patches}[1]{subject}, 'Change line 20', 'and subjects');
 
 done_testing();

@@ -7,12 +7,21 @@ use File::Temp ();
 use FindBin;
 use IO::Socket::INET ();
 use lib "$FindBin::RealBin/../lib";
-use lib "$FindBin::RealBin/lib";
+
+# The clock of the tool, which can be put forward.
+our $ahead;
+
+BEGIN
+{
+	$ahead = 0;
+	*CORE::GLOBAL::time = sub () { CORE::time() + $ahead; };
+}
 
 use POSIX ();
+use PgSeries::Build;
 use PgSeries::Server;
 use PgSeries::Util
-  qw(capture in_parallel on_exit run run_cleanups run_status take_lock write_file);
+  qw(capture in_parallel on_exit progress read_file run run_cleanups run_status take_lock write_file);
 use Test::More;
 use Time::HiRes qw(usleep);
 
@@ -22,57 +31,105 @@ my $dir = File::Temp->newdir();
 sub error_of
 {
 	my ($code) = @_;
-	return eval { $code->(); 1 } ? 'none' : "$@->{code}: $@";
+	return eval { $code->(); 1 } ? 'none' : ref $@ ? "$@->{code}: $@" : $@;
 }
 
-is(capture([ 'echo', 'a  b' ]), 'a  b', 'capture');
-is(run_status([ 'sh', '-c', 'exit 3' ]), 3, 'exit status');
-is(run_status([ 'sh', '-c', 'kill -9 $$' ]), 265, 'ended by a signal');
-is(capture(['cat'], in => 'text'), 'text', 'standard input');
-is(capture([ 'sh', '-c', 'echo $A' ], env => { A => 'x' }),
-	'x', 'environment');
-is(capture(['pwd'], cwd => '/'), '/', 'directory');
-my ($out, $err);
-run_status(
-	[ 'sh', '-c', 'yes | head -100000; yes n | head -100000 >&2' ],
-	out => \$out,
-	err => \$err);
-is(length($out) + length($err), 400_000, 'large output on both pipes');
+# What code prints on standard error.
+sub said
+{
+	my ($code) = @_;
+	open(my $save, '>&', \*STDERR) or die $!;
+	open(STDERR, '>', "$dir/said") or die $!;
+	$code->();
+	open(STDERR, '>&', $save) or die $!;
+	return read_file("$dir/said");
+}
 
-# A command that is watched, with and without a pipe.
+is(capture([ 'echo', 'a  b' ]), 'a  b', 'output without its last newline');
+is(capture(['cat'], in => 'text'), 'text', 'standard input');
+my %env = (A => 'x', HOME => undef);
+is(capture([ 'sh', '-c', 'echo $A-$HOME' ], env => \%env),
+	'x-', 'environment');
+is(capture(['pwd'], cwd => '/'), '/', 'directory');
+is(run_status([ 'sh', '-c', 'kill -9 $$' ]), 265, 'ended by a signal');
+my $loud = 'yes | head -100000; yes n | head -100000 >&2; exit 3';
+my ($out, $err);
+is(run_status([ 'sh', '-c', $loud ], out => \$out, err => \$err),
+	3, 'exit status');
+is(length($out) . ' ' . length $err, '200000 200000', 'output of both kinds');
+run_status([ 'sh', '-c', 'echo a; echo b >&2' ], log => "$dir/log") for 1, 2;
+is(read_file("$dir/log"), "a\nb\na\nb\n", 'a log is appended to');
+
+# A command that is watched; after half a minute without a word it is mentioned.
 my @seen;
-my $watch = sub { push @seen, $_[0] };
 is( run_status(
 		[ 'sh', '-c', 'echo a; sleep 3; echo b; exit 3' ],
 		out => \$out,
-		watch => $watch),
+		watch => sub { push @seen, $_[0]; $? = 1; }),
 	3,
 	'exit status of a command that is watched');
-is($out, "a\nb\n", 'its output');
-is($seen[0], "a\n", 'what is seen of it');
-@seen = ();
-is(run_status([ 'sh', '-c', 'sleep 3; kill -9 $$' ], watch => $watch),
-	265, 'one without a pipe, ended by a signal');
-is("@seen", '', 'nothing is seen of it');
-is(scalar @seen, 1, 'but it is watched');
-like(
-	error_of(sub { run(['/none/such']) }),
-	qr{^2: .*cannot run /none/such},
-	'a missing program');
-like(
-	error_of(
-		sub { run([ 'sh', '-c', 'echo why >&2; exit 4' ], what => 'it') }),
-	qr/^2: why\nit failed \(exit status 4\); rerun: sh -c/,
-	'a failure shows standard error and how to rerun');
-like(
-	error_of(
-		sub {
-			run([ 'sh', '-c', 'echo No space left on device >&2; exit 1' ]);
-		}),
-	qr/^2: the disk is full; free some space/,
-	'a full disk is recognised');
+is("$out@seen", "a\nb\na\n", 'its output, and what was seen of it');
+is(said(sub { progress('early'); }), '', 'nothing is told so early');
+$ahead = 31;
+is(said(sub { progress('late'); progress('again'); }),
+	"late\n", 'a line in half a minute');
+$ahead = 62;
+{
+	local $PgSeries::Util::phase = '[1/2] ';
+	like(
+		said(sub { run_status([ 'sleep', '3' ], what => 'nap'); }),
+		qr{^\[1/2\] nap: running for \d+ s\n\z},
+		'of what says nothing');
+}
+for (
+	[ "[1/50] a\n[20/50] b\nx [49/50]\n", 120, '20/50, about 3 min left' ],
+	[ "[20/50] b\n", 5, '20/50' ],
+	[ "no step\n", 20, 'undef' ])
+{
+	my ($output, $seconds, $expected) = @$_;
+	is(PgSeries::Build::steps($output, $seconds) // 'undef',
+		$expected, "steps of ninja: $expected");
+}
 
-# write_file keeps the old contents when the disk is full.
+# Errors.
+my $why = [ 'sh', '-c', 'echo why >&2; exit 4' ];
+my $full = [ 'sh', '-c', 'echo No space left on device >&2; exit 1' ];
+for (
+	[ sub { run(['/none/such']) }, '2: cannot run /none/such.*rerun:' ],
+	[
+		sub { run($why, what => 'it') },
+		'2: why\nit failed \(exit status 4\); rerun: sh -c'
+	],
+	[ sub { run($why, log => "$dir/log") }, '2: .*\nwhy\n.*; see .*/log$' ],
+	[ sub { run($full) }, '2: .*the disk is full; free some space, then' ],
+	[
+		sub {
+			in_parallel(sub { }, sub { run($why) });
+		},
+		'2: why\nsh'
+	],
+	[
+		sub {
+			in_parallel(sub { die "oops\n" });
+		},
+		'2: oops\n; .*report it'
+	],
+	[
+		sub {
+			in_parallel(sub { kill 'KILL', $$ });
+		},
+		'2: .*died \(status 9\); see'
+	],
+	[
+		sub { PgSeries::Util::fail(2, 'broken', '') },
+		'"broken" has no remedy at'
+	])
+{
+	my ($code, $like) = @$_;
+	like(error_of($code), qr/^$like/s, "an error: $like");
+}
+
+# write_file keeps the old contents when the disk is full, and follows no link.
 write_file("$dir/f", 'old');
 SKIP:
 {
@@ -80,22 +137,19 @@ SKIP:
 	  if run_status([ 'prlimit', '--version' ], out => \my $version) != 0;
 	my $code =
 	  q{$SIG{XFSZ} = 'IGNORE'; eval { write_file($ARGV[0], 'x' x 100_000) }; print $@};
+	my @perl = ($^X, '-Isrc/lib', '-MPgSeries::Util=write_file');
 	like(
 		capture(
-			[
-				'prlimit', '--fsize=8192', $^X, '-Isrc/lib',
-				'-MPgSeries::Util=write_file', '-e', $code, "$dir/f"
-			],
+			[ 'prlimit', '--fsize=8192', @perl, '-e', $code, "$dir/f" ],
 			cwd => "$FindBin::RealBin/../.."),
 		qr/^cannot write .*File too large; check/,
 		'write_file that cannot write all');
 }
-symlink '/nonesuch', "$dir/f.tmp$$" or die $!;
+is(read_file("$dir/f"), 'old', 'the old contents stay');
+symlink "$dir/f", "$dir/g.tmp$$" or die $!;
+symlink "$dir/f", "$dir/g" or die $!;
 write_file("$dir/g", 'new');
-symlink "$dir/g", "$dir/h" or die $!;
-write_file("$dir/h", 'newer');
-is(PgSeries::Util::read_file("$dir/g"), 'new', 'write_file follows no link');
-is(PgSeries::Util::read_file("$dir/f"), 'old', 'the old contents stay');
+is(read_file("$dir/f"), 'old', 'write_file follows no link');
 
 # Cleanups run last one first, and not after they are unregistered.
 my @ran;
@@ -106,74 +160,19 @@ $forget->();
 run_cleanups();
 is("@ran", 'c a', 'cleanups');
 
-# Jobs side by side, and the first error.
-in_parallel(sub { write_file("$dir/1", 'x'); },
-	sub { write_file("$dir/2", 'x'); });
-ok(-f "$dir/1" && -f "$dir/2", 'in_parallel runs all jobs');
-like(
-	error_of(
-		sub {
-			in_parallel(sub { }, sub { run([ 'sh', '-c', 'exit 5' ]); });
-		}),
-	qr/^2: .*exit status 5/,
-	'in_parallel raises a job\'s error');
-like(
-	error_of(
-		sub {
-			in_parallel(sub { die "oops\n"; });
-		}),
-	qr/^2: oops\n; .*report it/,
-	'and one of the tool itself, with a remedy');
-like(
-	error_of(
-		sub {
-			in_parallel(sub { kill 'KILL', $$; });
-		}),
-	qr/^2: a process of the tool died \(status 9\); see/,
-	'and says that a job died');
-ok( !eval { PgSeries::Util::fail(2, 'it is broken', ''); 1 }
-	  && $@ =~ /^"it is broken" has no remedy at .* line \d+/,
-	'an error must have a remedy');
 SKIP:
 {
 	skip 'not root', 3 if $> != 0;
 	my ($name, undef, $uid, $gid) = getpwnam 'nobody';
-	my %nobody = (name => $name, uid => $uid, gid => $gid, home => '/');
-	is(capture([ 'id', '-u' ], user => \%nobody), $uid, 'another user');
-	is(capture([ 'id', '-G' ], user => \%nobody), $gid, 'and its group only');
+	my %user = (name => $name, uid => $uid, gid => $gid, home => '/');
+	is(capture([ 'id', '-u' ], user => \%user), $uid, 'another user');
+	is(capture([ 'id', '-G' ], user => \%user), $gid, 'and its group only');
+	$user{gid} = 2**32 - 1;
 	like(
-		error_of(
-			sub {
-				run(['true'], user => { %nobody, gid => 2**32 - 1 });
-			}),
+		error_of(sub { run(['true'], user => \%user) }),
 		qr/^2: setgid: /,
 		'a group that cannot be set');
 }
-
-# A second command waits for the lock.
-my $pid = fork();
-die "fork: $!" unless defined $pid;
-if ($pid == 0)
-{
-	take_lock("$dir/lock");
-	write_file("$dir/locked", '');
-	sleep 1;
-	write_file("$dir/first", '');
-	POSIX::_exit(0);
-}
-usleep(50000) until -e "$dir/locked";
-{
-	open(my $save, '>&', \*STDERR) or die $!;
-	open(STDERR, '>', "$dir/said") or die $!;
-	take_lock("$dir/lock");
-	open(STDERR, '>&', $save) or die $!;
-}
-ok(-e "$dir/first", 'the lock is waited for');
-like(
-	PgSeries::Util::read_file("$dir/said"),
-	qr/waiting for another/,
-	'and says so');
-waitpid($pid, 0);
 
 # Runs code in a process that notes interrupts, whatever this one ignores.  The
 # exit status is the error's code.
@@ -199,120 +198,99 @@ sub gone
 	my ($process) = @_;
 	for (1 .. 50)
 	{
-		return 1
-		  if !kill(0, $process)
-		  || !-d "/proc/$process"
-		  || PgSeries::Util::read_file("/proc/$process/stat") =~ /\) Z/;
+		my $stat = eval { read_file("/proc/$process/stat") } // ') Z';
+		return 1 if $stat =~ /\) Z/;
 		usleep(100_000);
 	}
 	return 0;
 }
 
+# A second command waits for the lock.
+my $pid = process(
+	sub {
+		take_lock("$dir/lock");
+		write_file("$dir/locked", '');
+		sleep 1;
+		write_file("$dir/first", '');
+	});
+usleep(50000) until -e "$dir/locked";
+like(
+	said(sub { take_lock("$dir/lock"); }),
+	qr/waiting for another/,
+	'a lock that another holds: says so');
+ok(-e "$dir/first", 'and is waited for');
+waitpid($pid, 0);
+
 # An interrupt ends the child's whole process group.  A second one is late: what
 # must be undone is undone, by programs that do not ignore it.
 my $says = q(print $SIG{INT} || 'DEFAULT', ' ', $SIG{HUP} || 'DEFAULT');
-$pid = process(
-	sub {
-		on_exit(
-			sub {
-				write_file("$dir/undone",
-					capture([ $^X, '-e', $says ]) . "\n");
-			});
-		run([ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ]);
-	});
+my $undo = sub { write_file("$dir/undone", capture([ $^X, '-e', $says ])); };
+my $spawn = [ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ];
+$pid = process(sub { on_exit($undo); run($spawn); });
 usleep(50000) until -s "$dir/child";
 kill 'INT', $pid;
 usleep(50000) until -e "$dir/caught";
 kill $_, $pid for qw(INT TERM HUP);
 waitpid($pid, 0);
 is($? >> 8, 130, 'an interrupt gives exit status 130');
-ok(gone(PgSeries::Util::read_file("$dir/child") + 0),
-	'and ends what the child had started');
-is( -e "$dir/undone" && PgSeries::Util::read_file("$dir/undone"),
-	"DEFAULT DEFAULT\n",
+ok(gone(read_file("$dir/child") + 0), 'and ends what the child had started');
+is( eval { read_file("$dir/undone") },
+	'DEFAULT DEFAULT',
 	'a second one does not skip the cleanups');
 
 # What the caller ignores stays ignored, as under nohup.
-$pid = process(
-	sub {
-		kill 'HUP', $$;
-		write_file("$dir/nohup", capture([ $^X, '-e', $says ]));
-	},
-	HUP => 'IGNORE');
+$pid = process(sub { kill 'HUP', $$; $undo->(); }, HUP => 'IGNORE');
 waitpid($pid, 0);
 is($?, 0, 'an ignored SIGHUP stays ignored');
-is( PgSeries::Util::read_file("$dir/nohup"),
-	'DEFAULT IGNORE',
-	'in children, too');
+is(read_file("$dir/undone"), 'DEFAULT IGNORE', 'in children, too');
 
 # An interrupt of a process with jobs ends these, too; each cleans up after
 # itself, and only that.
-unlink "$dir/caught";
+my $job = sub {
+	my ($i) = @_;
+	on_exit(sub { write_file("$dir/undone-$i-$$", ''); });
+	run([ 'sh', '-c', "echo \$\$ >$dir/job$i; sleep 60" ]);
+};
 $pid = process(
 	sub {
-		on_exit(sub { write_file("$dir/undone-$$", ''); });
-		in_parallel(
-			map {
-				my $i = $_;
-				sub {
-					on_exit(sub { write_file("$dir/undone-$i-$$", ''); });
-					run([ 'sh', '-c', "echo \$\$ >$dir/job$i; sleep 60" ]);
-				}
-			} 1 .. 2);
+		on_exit(sub { write_file("$dir/undone-0-$$", ''); });
+		in_parallel(sub { $job->(1) }, sub { $job->(2) });
 	});
 usleep(50000) until -s "$dir/job1" && -s "$dir/job2";
 kill 'INT', $pid;
 waitpid($pid, 0);
 is($? >> 8, 130, 'an interrupt while jobs run');
-my @undone = map { s{.*/undone-}{}r } sort glob "$dir/undone-*";
-is(scalar(grep { /^$pid$/ } @undone), 1, 'the process cleans up');
-is(join(' ', map { /^(\d)-/ } @undone), '1 2', 'each job does, before that');
-is(scalar @undone, 3, 'and nothing is cleaned up twice');
-ok(gone(PgSeries::Util::read_file("$dir/job$_") + 0), "job $_ is gone")
-  for 1 .. 2;
+is(join(' ', map { /undone-(\d)/ } sort glob "$dir/undone-*"),
+	'0 1 2', 'the process and its jobs clean up once each');
+ok(gone(read_file("$dir/job$_") + 0), "job $_ is gone") for 1, 2;
 
-# A port in use, and no space for a build.
+# A port in use; and a cluster is of the build that its stamp names.
 {
 
 	package NoWork;
 
-	sub new
-	{
-		my ($class, $work) = @_;
-		return bless { work => $work }, $class;
-	}
-	sub work        { my ($self) = @_; return $self->{work}; }
 	sub user        { return; }
 	sub environment { return {}; }
 }
-my $config = NoWork->new("$dir");
-mkdir "$dir/data";
-mkdir "$dir/log";
-mkdir "$dir/data/main";
 my $listener = IO::Socket::INET->new(
 	LocalAddr => '127.0.0.1',
 	LocalPort => 0,
 	Listen => 1) or die $!;
 my $server = PgSeries::Server->new(
-	$config,
-	{ name => 'x', dir => "$dir", log => "$dir/log", bin => "$dir/bin" },
+	bless({}, 'NoWork'),
+	{ name => 'x', dir => "$dir", stamp => "$dir/stamp", bin => "$dir" },
 	tcp => 1,
 	port => $listener->sockport);
 like(
 	error_of(sub { $server->start }),
 	qr/^2: port \d+ is in use; stop what uses it, or choose another with --port=N/,
 	'a port in use');
-
-# A cluster is of the build that its stamp names.
-my $of = sub {
-	my ($stamp, $made_by) = @_;
-	write_file("$dir/stamp", $stamp);
-	write_file("$dir/data/main.stamp", $made_by) if defined $made_by;
-	return PgSeries::Server->new($config,
-		{ dir => "$dir", stamp => "$dir/stamp" })->fits_build;
-};
-ok(!$of->("commit 1\n"), 'a cluster without a stamp');
-ok($of->("commit 1\n", "commit 1\n"), 'a cluster of this build');
-ok(!$of->("commit 2\n", "commit 1\n"), 'a cluster of an earlier build');
+mkdir "$dir/data";
+write_file("$dir/stamp", "commit 1\n");
+ok(!$server->fits_build, 'a cluster without a stamp');
+write_file("$dir/data/main.stamp", "commit 1\n");
+ok($server->fits_build, 'a cluster of this build');
+write_file("$dir/stamp", "commit 2\n");
+ok(!$server->fits_build, 'a cluster of an earlier build');
 
 done_testing();

@@ -9,7 +9,7 @@ use File::Path       qw(remove_tree);
 use PgSeries::Config ();
 use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool free_bytes info make_dir on_exit processors read_file run run_status write_file);
+  qw(capture fail find_tool free_bytes info make_dir on_exit processors progress read_file run run_status tail_file write_file);
 
 =pod
 
@@ -71,12 +71,13 @@ use constant NEEDED_BYTES => 3 * 1024**3;
 my $SANITIZERS = '-fsanitize=address,undefined';
 my %VARIANT = (
 	'autoconf' => { make => 1 },
-	'clang' => { cc => 'clang', package => 'clang' },
+	'clang' => { cc => 'clang', header => 'stdio.h', package => 'clang' },
 	'exec-backend' => { c_args => '-DEXEC_BACKEND', slow => 2 },
 	'm32' => {
 		c_args => '-m32',
 		c_link_args => '-m32',
 		options => [qw(-Dauto_features=disabled -Dssl=none)],
+		header => 'stdio.h',
 		package => 'gcc-multilib'
 	},
 	'sanitize' => {
@@ -183,26 +184,41 @@ sub ensure
 	$b->{commit} = $commit;
 	return $b if -f $b->{stamp} && read_file($b->{stamp}) eq $want;
 
-	$self->check_space;
 	unlink $b->{stamp};
+	$self->make($b, $commit, $name);
+
+	# Nor must tests run what another series has installed.
+	make_dir($b->{inst}, $config->user);
+	remove_tree($b->{inst}, { keep_root => 1 });
+	remove_tree("$b->{build}/tmp_install");
+	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
+	write_file($b->{stamp}, $want);
+	return $b;
+}
+
+# Makes all of a build but the installation.
+sub make
+{
+	my ($self, $b, $commit, $what) = @_;
+	my $config = $self->{config};
+	my $work = $config->work;
+	fail(
+		2,
+		"less than 3 GB are free in $work",
+		'free some space there, or name another directory in PGSERIES_WORKDIR'
+	) if free_bytes($work) < NEEDED_BYTES;
 	make_dir($b->{dir});
-	make_dir($b->{$_}, $config->user) for qw(build inst);
+	make_dir($b->{build}, $config->user);
 	make_dir($b->{log}, $config->caller);
 	$self->checkout($b, $commit);
 
 	# Upstream's tests of ecpg write beside their sources.
 	my $beside = "$b->{src}/src/interfaces/ecpg/preproc/t";
 	make_dir($beside, $config->user) if -d $beside;
-	info("building $name (log: $b->{log}/build.log)");
+	info("building $what (log: $b->{log}/build.log)");
 	$self->configure($b);
 	$self->ninja($b, [], 'build.log');
-
-	# Nor must tests run what another series has installed.
-	remove_tree($b->{inst}, { keep_root => 1 });
-	remove_tree("$b->{build}/tmp_install");
-	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
-	write_file($b->{stamp}, $want);
-	return $b;
+	return;
 }
 
 =item check_tools($build)
@@ -217,17 +233,15 @@ sub check_tools
 	for my $tool ($b->{make} ? 'make' : qw(meson ninja),
 		qw(bison flex), $b->{cc})
 	{
-		fail(
-			2,
-			"$tool is missing in " . PgSeries::Config::PATH,
-			$tool eq 'clang'
-			? 'install it: apt-get install clang'
-			: 'run: ./configure --install-deps, or set PGSERIES_PATH'
-		) unless find_tool($tool, PgSeries::Config::PATH);
+		my $remedy =
+		  $tool eq 'clang'
+		  ? 'install it: apt-get install clang'
+		  : 'run: ./configure --install-deps, or set PGSERIES_PATH';
+		fail(2, "$tool is missing in " . PgSeries::Config::PATH, $remedy)
+		  unless find_tool($tool, PgSeries::Config::PATH);
 	}
 	my $variant = $VARIANT{ $b->{name} } || {};
 	return unless $variant->{package};
-	my $header = $variant->{header} || 'stdio.h';
 	my $status = run_status(
 		[
 			$b->{cc},
@@ -235,25 +249,13 @@ sub check_tools
 			qw(-x c -o /dev/null -)
 		],
 		env => { PATH => PgSeries::Config::PATH },
-		in => "#include <$header>\nint main(void) { return 0; }\n",
+		in => "#include <$variant->{header}>\nint main(void) { return 0; }\n",
 		err => \my $err);
 	fail(
 		2,
 		"$b->{cc} cannot make the programs of build $b->{name}",
 		"install the Debian package $variant->{package}: apt-get install $variant->{package}",
 		$err) if $status != 0;
-	return;
-}
-
-sub check_space
-{
-	my ($self) = @_;
-	my $work = $self->{config}->work;
-	fail(
-		2,
-		"less than 3 GB are free in $work",
-		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	) if free_bytes($work) < NEEDED_BYTES;
 	return;
 }
 
@@ -291,14 +293,12 @@ sub checkout
 	{
 		remove_tree($b->{src});
 		git($tree, qw(worktree prune));
-		git($tree, qw(worktree add -q --detach), $b->{src}, $commit);
-		return;
+		return git($tree, qw(worktree add -q --detach), $b->{src}, $commit);
 	}
 	unlink git_capture($b->{src}, qw(rev-parse --absolute-git-dir))
 	  . '/index.lock';
 	git($b->{src}, qw(checkout -q --force --detach), $commit);
-	git($b->{src}, qw(clean -qfd));
-	return;
+	return git($b->{src}, qw(clean -qfd));
 }
 
 # Options that changed, or a directory that an interrupt left half made, cost a
@@ -340,7 +340,8 @@ sub configure
 
 =item ninja($build, \@targets, $log)
 
-Runs ninja in a build, or make.  The log's end is shown if that fails.
+Runs ninja in a build, or make.  The log's end is shown if that fails; while it
+runs, C<progress> shows the steps done and the minutes left.
 
 =cut
 
@@ -359,7 +360,12 @@ sub ninja
 	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
+	my $start = time;
 	run($command,
+		watch => sub {
+			my $said = steps(tail_file($file, 50), time - $start);
+			progress("building $b->{name}: $said") if defined $said;
+		},
 		env => $self->environment($b),
 		user => $config->user,
 		log => $file,
@@ -373,38 +379,42 @@ sub ninja
 	return;
 }
 
+=item steps($output, $seconds)
+
+A function.  Returns how far ninja is, by its output after that time ("20/50, about
+3 min left"), or undef if it has not said so.
+
+=cut
+
+sub steps
+{
+	my ($output, $seconds) = @_;
+	my ($done, $all) = $output =~ m{.*^\[(\d+)/(\d+)\] }ms or return;
+	return "$done/$all" if $seconds < 10 || $done == 0;
+	my $left = $seconds * ($all - $done) / $done;
+	return sprintf '%d/%d, about %d min left', $done, $all, ($left + 59) / 60;
+}
+
 =item install_to($prefix)
 
 Builds the whole series for real use, without assertions, and installs it below
-a directory that the person names.
+a directory whose full path the person names.
 
 =cut
 
 sub install_to
 {
 	my ($self, $prefix) = @_;
-	fail(
-		2,
-		"--prefix=$prefix is not an absolute path",
-		'name the full path, such as --prefix=/opt/pgsql'
-	) unless $prefix =~ m{^/};
 	my $config = $self->{config};
 	my $b = $self->describe('patched');
 	$self->check_tools($b);
-	$self->check_space;
-	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
 	$b->{name} = 'install';
 	$b->{rerun} = "--prefix=$prefix";
 	$b->{dir} = $config->work . '/b/install';
 	$b->{$_} = "$b->{dir}/$_" for qw(src build log);
 	$b->{inst} = $prefix;
-	make_dir($b->{dir});
-	make_dir($b->{build}, $config->user);
-	make_dir($b->{log}, $config->caller);
-	$self->checkout($b, $commit);
-	info("building for $prefix (log: $b->{log}/build.log)");
-	$self->configure($b);
-	$self->ninja($b, [], 'build.log');
+	$self->make($b, $self->{series}->commit_of(@{ $b->{patches} }),
+		"for $prefix");
 
 	# The user who has built it runs what the build directory holds, and fills a
 	# directory beside it; the person's own rights decide whether that can be
@@ -420,16 +430,14 @@ sub install_to
 		what => "installing below $prefix",
 		remedy => "see $b->{log}/install.log; is $prefix writable?");
 	unlink $log{log};
-	run([
-			qw(meson install --quiet --no-rebuild), "--destdir=$stage",
-			'-C', $b->{build}
-		],
-		%log,
-		user => $config->user);
+	my @command = qw(meson install --quiet --no-rebuild);
+	run([ @command, "--destdir=$stage", '-C', $b->{build} ],
+		%log, user => $config->user);
 	make_dir($prefix);
+	@command = qw(cp -R --no-dereference --remove-destination);
 	run([
-			qw(cp -R --no-dereference --remove-destination),
-			'--preserve=timestamps,links', "$stage$prefix/.", $prefix
+			@command, '--preserve=timestamps,links',
+			"$stage$prefix/.", $prefix
 		],
 		%log);
 	remove_tree($stage);
@@ -457,31 +465,26 @@ sub extension
 	my $stamp = "$b->{dir}/extension.stamp";
 	return if -f $stamp && read_file($stamp) eq $want;
 
-	# A copy: the checkout may be out of the unprivileged user's reach.
+	# A copy, as the checkout may be out of the unprivileged user's reach, which
+	# becomes that user's when it is complete.
 	my $dir = "$b->{dir}/pgseries_bench";
-	# It becomes that user's when it is complete.
-	remove_tree($dir);
-	my @dirs = map { make_dir("$dir/$_") } qw(sql specs expected);
-	for my $file (@files)
-	{
-		my $to = $dir . substr($file, length $from);
-		write_file($to, read_file($file));
-	}
-	make_dir($_, $config->user) for @dirs, $dir;
 	my $log = "$b->{log}/extension.log";
+	remove_tree($dir);
 	unlink $log;
-	for my $target ('all', 'install')
-	{
-		run([
-				'make', '-C', $dir, "PG_CONFIG=$b->{bin}/pg_config",
-				'PG_CFLAGS=-Werror', $target
-			],
-			env => $self->environment($b),
-			user => $config->user,
-			log => $log,
-			code => 1,
-			what => "make $target of contrib/pgseries_bench for $b->{name}");
-	}
+	run([ 'cp', '-R', $from, $dir ], log => $log);
+	my $user = $config->user;
+	run([ 'chown', '-R', "$user->{uid}:$user->{gid}", $dir ], log => $log)
+	  if $user;
+	run([
+			'make', '-C',
+			$dir, "PG_CONFIG=$b->{bin}/pg_config",
+			'PG_CFLAGS=-Werror', qw(clean all install)
+		],
+		env => $self->environment($b),
+		user => $user,
+		log => $log,
+		code => 1,
+		what => "make of contrib/pgseries_bench for $b->{name}");
 	write_file($stamp, $want);
 	return;
 }

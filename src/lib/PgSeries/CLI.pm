@@ -5,7 +5,6 @@ use warnings FATAL => 'all';
 
 use Getopt::Long ();
 use IO::Handle   ();
-use JSON::PP     ();
 use POSIX        ();
 use PgSeries::Build;
 use PgSeries::Config;
@@ -13,7 +12,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(fail find_tool info note_interrupts run_cleanups take_lock);
+  qw(fail info note_interrupts read_file run_cleanups take_lock);
 
 =pod
 
@@ -23,10 +22,12 @@ PgSeries::CLI - the commands of pgseries
 
 =head1 DESCRIPTION
 
-One table, C<%COMMAND>, holds for every command its usage, summary, options,
-example and code.  The code gets the command line's context and the words that
-are left, and returns the exit status.  Results go to standard output, or as one
-JSON document with C<--json>; all else goes to standard error.
+One table, C<%COMMAND>, holds for every command its usage (if empty, it takes no
+words), summary, options, example and code.  The code gets the command line's
+context and the words that are left, and returns the exit status; C<check>, called
+in the same way before the lock is taken, raises an error if they make no sense.
+C<lock> is 0 for a command that changes nothing.  Results go to standard output,
+all else to standard error.
 
 =cut
 
@@ -38,8 +39,7 @@ my %COMMAND = (
 		  'PGSERIES_TARBALL=~/postgresql-18.6.tar.bz2 pgseries fetch',
 		code => sub {
 			my ($c) = @_;
-			my $file = $c->series->upstream->fetch;
-			return $c->say({ tarball => $file }, $file);
+			return $c->say($c->series->upstream->fetch);
 		},
 	},
 	apply => {
@@ -54,7 +54,8 @@ my %COMMAND = (
 	status => {
 		usage => '',
 		summary => 'show the patches, the worktree and the builds',
-		example => 'pgseries status --json',
+		example => 'pgseries status',
+		lock => 0,
 		code => \&status,
 	},
 	export => {
@@ -90,6 +91,7 @@ my %COMMAND = (
 			  'run the regression suite on base and patched (or the topic) and compare all plans',
 		},
 		example => 'pgseries check --topic=each',
+		check => \&check_check,
 		code => \&check,
 	},
 	build => {
@@ -100,6 +102,7 @@ my %COMMAND = (
 			'prefix=s' => 'build the series for real use and install it here'
 		},
 		example => 'pgseries build --prefix=/opt/pgsql',
+		check => \&check_build,
 		code => \&build,
 	},
 	test => {
@@ -108,6 +111,10 @@ my %COMMAND = (
 		  'run tests on the assertion build: regress, isolation, added, extension, docs, world, or names of upstream\'s tests or suites',
 		options => { 'build=s' => 'the build to test (default: assert)' },
 		example => 'pgseries test isolation recovery/027_stream_regress',
+		check => sub {
+			my ($c) = @_;
+			$c->builds->describe($c->{option}{build} //= 'assert');
+		},
 		code => \&test,
 	},
 	server => {
@@ -116,6 +123,7 @@ my %COMMAND = (
 		  'run a server of a build (default: patched), or psql on it',
 		options => { 'port=i' => 'TCP port (base 15432, patched 15433)' },
 		example => 'pgseries server start && pgseries server psql',
+		check => \&check_server,
 		code => \&server,
 	},
 	stress => {
@@ -132,7 +140,11 @@ my %COMMAND = (
 			  'the build to test (default: assert; differential: patched)',
 		},
 		example => 'pgseries stress differential --seed=1 --queries=1000',
-		code => \&stress,
+		check => sub {
+			require PgSeries::Stress;
+			return PgSeries::Stress::check_arguments(@_);
+		},
+		code => sub { return PgSeries::Stress::command(@_); },
 	},
 	bench => {
 		usage => 'NAME... | all',
@@ -206,13 +218,6 @@ my %COMMAND = (
 				  ($from, $to));
 			return $c->say({ range_diff => $text }, $text);
 		},
-	},
-	doctor => {
-		usage => '',
-		summary => 'check tools, disk, user and directories',
-		example => 'pgseries doctor',
-		lock => 0,
-		code => \&doctor,
 	},);
 
 =head1 FUNCTIONS
@@ -235,7 +240,6 @@ sub main
 	my $status = eval {
 		my $code = dispatch($top, @arguments);
 
-
 		# In a pipe whose reader has seen enough there is nothing left to say.
 		STDOUT->flush && !STDOUT->error
 		  or -p STDOUT
@@ -248,18 +252,12 @@ sub main
 	if (!defined $status)
 	{
 		my $error = $@;
-		if (ref $error && $error->isa('PgSeries::Error'))
-		{
-			info("$error->{detail}") if defined $error->{detail};
-			info("pgseries: $error->{message}"
-				  . ($error->{remedy} ne '' ? "; $error->{remedy}" : ''));
-			$status = $error->{code};
-		}
-		else
-		{
-			info("pgseries: $error");
-			$status = 2;
-		}
+		$error =
+		  PgSeries::Error->new(message => "$error", remedy => 'report it')
+		  unless ref $error;
+		info($error->{detail}) if defined $error->{detail};
+		info("pgseries: $error->{message}; $error->{remedy}");
+		$status = $error->{code};
 	}
 	run_cleanups();
 	return $status;
@@ -269,33 +267,23 @@ sub usage_error
 {
 	my ($message, $command) = @_;
 	return fail(2, $message,
-		defined $command
-		? "see: pgseries $command --help"
-		: 'see: pgseries --help');
+		'see: pgseries ' . (defined $command ? "$command " : '') . '--help');
 }
 
 sub dispatch
 {
 	my ($top, @arguments) = @_;
-	my $c = bless { json => 0 }, 'PgSeries::CLI';
-	while (@arguments && $arguments[0] =~ /^-/)
-	{
-		my $option = shift @arguments;
-		if    ($option eq '--json')            { $c->{json} = 1; }
-		elsif ($option =~ /^(--help|-h|-\?)$/) { print help(); return 0; }
-		elsif ($option =~ /^(--version|-V)$/)  { @arguments = ('status'); }
-		else { usage_error("unknown option $option"); }
-	}
-	my $name = shift @arguments;
-	if (!defined $name) { print STDERR help(); return 2; }
-	if ($name eq 'help')
+	my $c = bless {}, 'PgSeries::CLI';
+	my $name = shift @arguments // '';
+	if ($name eq '') { print STDERR help(); return 2; }
+	if ($name =~ /^(help|--help|-h|-\?)$/)
 	{
 		print help(@arguments ? known($arguments[0]) : ());
 		return 0;
 	}
-	known($name);
-	my $command = $COMMAND{$name};
-	my %options = %{ $command->{options} || {} };
+	$name = 'status' if $name =~ /^(--version|-V)$/;
+	usage_error("unknown option $name") if $name =~ /^-/;
+	my $command = $COMMAND{ known($name) };
 	my $parser = Getopt::Long::Parser->new(
 		config => [qw(no_auto_abbrev no_ignore_case)]);
 	my $said = '';
@@ -305,30 +293,18 @@ sub dispatch
 		local $SIG{__WARN__} = sub { $said .= $_[0]; };
 		$ok = $parser->getoptions(
 			'help|h' => \$want_help,
-			'json' => \$c->{json},
-			map { ($_ => option_target($c, $_)) } keys %options);
+			map {
+				my ($key) = /^([\w-]+)/;
+				($_ => \$c->{option}{ $key =~ s/-/_/gr })
+			} keys %{ $command->{options} || {} });
 	}
 	if ($want_help) { print help($name); return 0; }
-	if (!$ok)
-	{
-		chomp $said;
-		$said =~ s/\n.*//s;
-		usage_error(lcfirst $said, $name);
-	}
+	usage_error(lcfirst((split /\n/, $said)[0]), $name) unless $ok;
+	no_words($name, @ARGV) if $command->{usage} =~ /^(?:-|$)/;
 	$c->{config} = PgSeries::Config->new(top => $top);
-	if (!defined $command->{lock} || $command->{lock})
-	{
-		take_lock($c->{config}->work . '/lock');
-	}
+	$command->{check}->($c, @ARGV) if $command->{check};
+	take_lock($c->{config}->work . '/lock') if $command->{lock} // 1;
 	return $command->{code}->($c, @ARGV);
-}
-
-sub option_target
-{
-	my ($c, $spec) = @_;
-	my ($key) = $spec =~ /^([\w-]+)/;
-	$key =~ s/-/_/g;
-	return \($c->{option}{$key});
 }
 
 sub known
@@ -341,44 +317,45 @@ sub known
 sub help
 {
 	my ($name) = @_;
-	my $text = '';
-	if (defined $name)
+	if (!defined $name)
 	{
-		my $command = $COMMAND{$name};
-		my %options = (
-			%{ $command->{options} || {} },
-			'json' => 'print the result as JSON');
-		my $usage = $command->{usage} eq '' ? '' : " $command->{usage}";
-		$text = "pgseries $name - $command->{summary}\n\n"
-		  . "Usage: pgseries $name [OPTION]...$usage\n\nOptions:\n";
-		for my $spec (sort keys %options)
-		{
-			my ($key, $type) = $spec =~ /^([\w-]+)(?:=(\w))?/;
-			my %word = (s => 'TEXT', i => 'N', f => 'NUMBER');
-			my $shown =
-			  length $key == 1
-			  ? "-$key"
-			  : "--$key" . ($type ? "=$word{$type}" : '');
-			$shown = '-vN' if $key eq 'v';
-			$text .= sprintf "  %-18s %s\n", $shown, $options{$spec};
-		}
-		return "$text\nExample: $command->{example}\n";
-	}
-	$text =
-	  "pgseries - a PostgreSQL patch series: apply, build, test, measure, submit\n\n"
-	  . "Usage: pgseries [--json] COMMAND [OPTION]...\n\nCommands:\n";
-	for (
-		qw(fetch apply status export lint check build test stress server
-		bench report submit rebase range-diff doctor))
-	{
-		$text .= sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary};
-	}
-	return $text . <<'EOT';
+		my $text = join '',
+		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
+		  qw(fetch apply status export lint check build test stress server
+		  bench report submit rebase range-diff);
+		return <<"EOT";
+pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
 
+Usage: pgseries COMMAND [OPTION]...
+
+Commands:
+$text
 Exit status: 0 success; 1 a finding, a failed test or a regression; 2 trouble
 (usage, missing tool, wrong checksum, full disk); 3 a patch does not apply;
 130 interrupted.  "pgseries COMMAND --help" tells more; doc/pgseries.md is the
 manual.
+EOT
+	}
+	my $command = $COMMAND{$name};
+	my %options =
+	  (%{ $command->{options} || {} }, 'help' => 'show this text');
+	my %word = (s => '=TEXT', i => '=N', f => '=NUMBER');
+	my $text = '';
+	for my $spec (sort keys %options)
+	{
+		my ($key, $type) = $spec =~ /^([\w-]+)(?:=(\w))?/;
+		my $shown =
+		  $key eq 'v' ? '-vN' : "--$key" . ($type ? $word{$type} : '');
+		$text .= sprintf "  %-18s %s\n", $shown, $options{$spec};
+	}
+	return <<"EOT";
+pgseries $name - $command->{summary}
+
+Usage: pgseries $name [OPTION]... $command->{usage}
+
+Options:
+$text
+Example: $command->{example}
 EOT
 }
 
@@ -398,17 +375,12 @@ sub builds
 	return $c->{builds} ||= PgSeries::Build->new($c->config, $c->series);
 }
 
+# Prints the last argument.  Returns 0.
 sub say
 {
-	my ($c, $data, $text) = @_;
-	if ($c->{json})
-	{
-		print JSON::PP->new->canonical->pretty->encode($data);
-	}
-	elsif ($text ne '')
-	{
-		print $text =~ /\n\z/ ? $text : "$text\n";
-	}
+	my ($c, @text) = @_;
+	my $text = $text[-1];
+	print $text =~ /(?:\n|^)\z/ ? $text : "$text\n";
 	return 0;
 }
 
@@ -426,33 +398,23 @@ sub apply
 	my ($c, $n, @more) = @_;
 	no_words('apply', @more);
 	my $count = $c->series->apply($n, resolve => $c->{option}{resolve});
-	my $tree = $c->series->tree;
-	return $c->say(
-		{ worktree => $tree, patches => $count },
-		"$tree: upstream "
+	return $c->say($c->series->tree
+		  . ': upstream '
 		  . $c->series->upstream->actual_version
 		  . " and $count patches");
 }
 
 sub status
 {
-	my ($c, @words) = @_;
-	no_words('status', @words);
+	my ($c) = @_;
 	my $series = $c->series;
-	my %data = (
-		base => $c->config->patches,
-		upstream => $series->upstream->actual_version,
-		worktree => $c->config->work . '/tree',
-		topics => [ map { $series->about($_) } $series->topics ],
-		patches => [
-			map {
-				{ %$_, subject => $series->subject($_->{path}) }
-			} $series->patches
-		]);
 	my $text =
-		"base: $data{base}, for PostgreSQL $series->{upstream}{version}\n"
-	  . "upstream: PostgreSQL $data{upstream}\n";
-	for my $topic (@{ $data{topics} })
+		'base: '
+	  . $c->config->patches
+	  . ", for PostgreSQL $series->{upstream}{version}\n"
+	  . 'upstream: PostgreSQL '
+	  . $series->upstream->actual_version . "\n";
+	for my $topic (map { $series->about($_) } $series->topics)
 	{
 		$text .=
 		  "topic $topic->{name}: "
@@ -460,32 +422,30 @@ sub status
 			map { "needs $_" } @{ $topic->{needs} })
 		  . "\n";
 		$text .= sprintf "  %4d  %s  %s\n", $_->{number}, place($_),
-		  $_->{subject}
-		  for grep { $_->{topic} eq $topic->{name} } @{ $data{patches} };
+		  $series->subject($_->{path})
+		  for $series->topic($topic->{name});
 	}
-	if (-d "$data{worktree}/.git")
+	my $tree = $c->config->work . '/tree';
+	my $state = 'not made yet (pgseries apply)';
+	if (-d "$tree/.git")
 	{
-		my $dirty =
-		  $series->in_progress ? undef : scalar(my @d = $series->dirty);
-		$data{uncommitted} = $dirty;
-		$data{unexported} = [ $series->unexported ];
-		$text .= "worktree: $data{worktree}: "
-		  . (
-			  !defined $dirty ? 'a git am or rebase is in progress'
-			: $dirty          ? "$dirty uncommitted changes"
-			: @{ $data{unexported} }
-			? @{ $data{unexported} } . ' commits not exported'
-			: 'clean') . "\n";
+		my $busy = $series->in_progress;
+		my @dirty = $busy ? () : $series->dirty;
+		my @new = $series->unexported;
+		$state =
+			$busy  ? 'a git am or rebase is in progress'
+		  : @dirty ? @dirty . ' uncommitted changes'
+		  : @new   ? @new . ' commits not exported'
+		  :          'clean';
 	}
-	else { $text .= "worktree: not made yet (pgseries apply)\n"; }
+	$text .= "worktree: $tree: $state\n";
 	for my $name (qw(base patched base-assert assert))
 	{
 		my $b = $c->builds->describe($name);
-		my $have = -f $b->{stamp} ? 'built' : 'not built';
-		$data{builds}{$name} = $have;
-		$text .= sprintf "build %-12s %s  %s\n", "$name:", $have, $b->{dir};
+		$text .= sprintf "build %-12s %s  %s\n", "$name:",
+		  -f $b->{stamp} ? 'built' : 'not built', $b->{dir};
 	}
-	return $c->say(\%data, $text);
+	return $c->say($text);
 }
 
 # Where a patch is, in few characters.
@@ -497,28 +457,23 @@ sub place
 
 sub export
 {
-	my ($c, @words) = @_;
-	no_words('export', @words);
-	my $dry = $c->{option}{dry_run};
-	my @said = $c->series->export(
-		dry_run => $dry,
-		remove => $c->{option}{remove},
-		topic => $c->{option}{topic});
-	$c->say({ changes => \@said },
+	my ($c) = @_;
+	my @said =
+	  $c->series->export(map { $_ => $c->{option}{$_} }
+		  qw(dry_run remove topic));
+	$c->say(
 		@said
 		? join("\n", @said)
 		: 'patches/ and the worktree agree');
-	return $dry && @said ? 1 : 0;
+	return $c->{option}{dry_run} && @said ? 1 : 0;
 }
 
 sub lint
 {
-	my ($c, @words) = @_;
-	no_words('lint', @words);
+	my ($c) = @_;
 	my $result = run_lint($c);
 	my $found = @{ $result->{findings} };
-	$c->say($result,
-		PgSeries::Lint::format_text($result)
+	$c->say(PgSeries::Lint::format_text($result)
 		  . "$result->{checked} patches checked, $found findings\n");
 	return $found ? 1 : 0;
 }
@@ -543,11 +498,10 @@ sub find_bsdindent
 	return;
 }
 
-sub check
+sub check_check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	my $series = $c->series;
 	my @modes = grep { defined $o->{$_} } qw(round_trip prefix world plans);
 	push @modes, 'topic' if defined $o->{topic} && !$o->{plans};
 	usage_error(
@@ -557,13 +511,23 @@ sub check
 	if ($o->{world})
 	{
 		require PgSeries::World;
-		return PgSeries::World::command($c, @words);
+		return PgSeries::World::configurations($c, @words);
 	}
 	no_words('check', @words);
+	usage_error('check --plans takes one topic, not "each"', 'check')
+	  if $o->{plans} && ($o->{topic} // '') eq 'each';
+	$c->builds->describe($_) for names_to_check($c->series, $o);
+	return;
+}
+
+sub check
+{
+	my ($c, @words) = @_;
+	my $o = $c->{option};
+	my $series = $c->series;
+	return PgSeries::World::command($c, @words) if $o->{world};
 	if ($o->{plans})
 	{
-		usage_error('check --plans takes one topic, not "each"', 'check')
-		  if defined $o->{topic} && $o->{topic} eq 'each';
 		require PgSeries::Plans;
 		my @builds =
 		  defined $o->{topic}
@@ -572,55 +536,53 @@ sub check
 		return PgSeries::Plans::compare($c, @builds);
 	}
 	my @names = names_to_check($series, $o);
-	if (@names)
+	return check_builds($c, @names) if @names;
+	my ($lint, $found) = ('', 0);
+	if (!$o->{round_trip})
 	{
-		my $test = PgSeries::Test->new($c->config, $c->builds);
-		my ($place, @results);
-		$c->builds->describe($_) for @names;
-		for my $name (@names)
-		{
-			# Prefixes follow each other in one directory, where little is to be
-			# compiled from one to the next; that of a failure is left as it is.
-			$c->builds->place($name, $place //= $name)
-			  if defined $o->{prefix};
-			my @of = PgSeries::Test::attempt(
-				'src/bin/pgseries check --' . $name =~ s/-/=/r,
-				sub {
-					my @patches = @{ $c->builds->describe($name)->{patches} };
-					my ($suites, $tests) = $test->suites(@patches);
-					return $test->run_suites($name, $suites, $tests);
-				});
-			my %count = PgSeries::Test::count(@of);
-			undef $place if $count{fail};
-			my @patches = @{ $c->builds->describe($name)->{patches} };
-			my $shown = $name;
-			$shown .= ' (' . place($patches[-1]) . ')'
-			  if defined $o->{prefix} && @patches;
-			$_->{name} = "$shown: $_->{name}" for @of;
-			push @results, @of;
-
-			# An interrupt must not take with it what has been found.
-			info(
-					join('', map { failure($_) } @of)
-				  . "$shown: "
-				  . counts(%count))
-			  if @names > 1;
-		}
-		return show_results($c, @results);
+		my $result = run_lint($c);
+		$lint = PgSeries::Lint::format_text($result);
+		$found = @{ $result->{findings} };
 	}
-	my $lint = $o->{round_trip} ? undef : run_lint($c);
 	my @said = $series->round_trip;
-	if (@said)
-	{
-		info(
-			'pgseries: patches/ does not survive apply and export; run: pgseries apply && pgseries export'
-		);
-	}
+	info(
+		'pgseries: patches/ does not survive apply and export; run: pgseries apply && pgseries export'
+	) if @said;
 	$c->say(
-		{ round_trip => \@said, $lint ? (lint => $lint) : () },
-		($lint     ? PgSeries::Lint::format_text($lint) : '')
-		  . (@said ? join("\n", @said) : 'round trip: no difference'));
-	return @said || $lint && @{ $lint->{findings} } ? 1 : 0;
+		$lint . (@said ? join("\n", @said) : 'round trip: no difference'));
+	return @said || $found ? 1 : 0;
+}
+
+# Builds prefixes or topics, and runs the tests that their patches touch.
+sub check_builds
+{
+	my ($c, @names) = @_;
+	my $test = PgSeries::Test->new($c->config, $c->builds);
+	my ($place, @results);
+	for my $name (@names)
+	{
+		# Prefixes follow each other in one directory, where little is to be
+		# compiled from one to the next; that of a failure is left as it is.
+		$c->builds->place($name, $place //= $name)
+		  if defined $c->{option}{prefix};
+		my @of = PgSeries::Test::attempt(
+			'src/bin/pgseries check --' . $name =~ s/-/=/r,
+			sub {
+				my @patches = @{ $c->builds->describe($name)->{patches} };
+				return $test->run_suites($name, $test->suites(@patches));
+			});
+		undef $place if grep { $_->{result} eq 'fail' } @of;
+		my $shown = $name;
+		$shown .=
+		  ' (' . place($c->builds->describe($name)->{patches}[-1]) . ')'
+		  if defined $c->{option}{prefix};
+		$_->{name} = "$shown: $_->{name}" for @of;
+		push @results, @of;
+
+		# An interrupt must not take with it what has been found.
+		info("$shown: " . PgSeries::Test::told(0, @of)) if @names > 1;
+	}
+	return show_results($c, @results);
 }
 
 # The builds that --prefix or --topic asks for.
@@ -640,24 +602,10 @@ sub names_to_check
 		  if $first > $last;
 		return map { "prefix-$_" } $first .. $last;
 	}
-	return () unless defined $o->{topic};
+	return () if $o->{plans} || !defined $o->{topic};
 	return
 	  map { "topic-$_" }
 	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
-}
-
-# A failed test as it is printed; nothing for others.
-sub failure
-{
-	my ($r) = @_;
-	return '' if $r->{result} ne 'fail';
-	return "fail  $r->{name}\n$r->{detail}\nrerun: $r->{rerun}\n";
-}
-
-sub counts
-{
-	my (%count) = @_;
-	return "$count{ok} passed, $count{fail} failed, $count{skip} skipped";
 }
 
 sub show_results
@@ -665,48 +613,51 @@ sub show_results
 	my ($c, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	my %count = PgSeries::Test::count(@results);
-	my $text = '';
-	for my $r (@results)
-	{
-		$text .= failure($r) || sprintf "%-5s %s\n", $r->{result}, $r->{name};
-	}
-	$text .= counts(%count) . "\n";
-	$c->say({ results => \@results, %count }, $text);
-	return $count{fail} ? 1 : 0;
+	$c->say(PgSeries::Test::told(1, @results));
+	return (grep { $_->{result} eq 'fail' } @results) ? 1 : 0;
+}
+
+sub check_build
+{
+	my ($c, @names) = @_;
+	my $prefix = $c->{option}{prefix};
+	$c->builds->describe($_) for @names;
+	return unless defined $prefix;
+	no_words('build --prefix', @names);
+	fail(
+		2,
+		"--prefix=$prefix is not an absolute path",
+		'name the full path, such as --prefix=/opt/pgsql'
+	) unless $prefix =~ m{^/};
+	return;
 }
 
 sub build
 {
 	my ($c, @names) = @_;
-	if (defined $c->{option}{prefix})
-	{
-		no_words('build --prefix', @names);
-		my $b = $c->builds->install_to($c->{option}{prefix});
-		return $c->say({ prefix => $b->{inst} },
-			"installed below $b->{inst}");
-	}
+	return $c->say('installed below '
+		  . $c->builds->install_to($c->{option}{prefix})->{inst})
+	  if defined $c->{option}{prefix};
 	@names = qw(base patched) unless @names;
-	for my $name (@names) { $c->builds->describe($name); }
-	my @built = map { $c->builds->ensure($_) } @names;
-	my %where = map { $_->{name} => $_->{inst} } @built;
-	return $c->say(\%where,
-		join("\n", map { "$_->{name}: $_->{inst}" } @built));
+	return $c->say(
+		join "\n",
+		map   { "$_->{name}: $_->{inst}" }
+		  map { $c->builds->ensure($_) } @names);
 }
 
 sub test
 {
 	my ($c, @names) = @_;
 	my $test = PgSeries::Test->new($c->config, $c->builds);
-	my $build = $c->{option}{build} || 'assert';
+	my $build = $c->{option}{build};
 	@names = qw(regress isolation added extension docs) unless @names;
-	my @patches = @{ $c->builds->describe($build)->{patches} };
 	my (@suites, @tests, @results);
 	for my $name (@names)
 	{
 		if ($name eq 'added')
 		{
-			my ($s, $t) = $test->suites(@patches);
+			my ($s, $t) =
+			  $test->suites(@{ $c->builds->describe($build)->{patches} });
 			push @suites, grep { !/^(regress|isolation)$/ } @$s;
 			push @tests, @$t;
 			info('the series adds no tests besides regression and isolation')
@@ -727,25 +678,32 @@ sub test
 	return show_results($c, @results);
 }
 
-sub server
+sub check_server
 {
 	my ($c, $what, $name, @more) = @_;
 	no_words('server', @more);
 	usage_error('server takes start, stop or psql', 'server')
-	  unless defined $what && $what =~ /^(start|stop|psql)$/;
-	$name = 'patched' unless defined $name;
+	  unless ($what // '') =~ /^(start|stop|psql)$/;
 	usage_error("there is no server \"$name\"", 'server')
-	  unless $name =~ /^(base|patched)$/;
+	  unless ($name // 'base') =~ /^(base|patched)$/;
+	my $port = $c->{option}{port} // 1;
+	fail(2, "--port=$port is not a port", 'choose one from 1 to 65535')
+	  if $port < 1 || $port > 65535;
+	return;
+}
+
+sub server
+{
+	my ($c, $what, $name) = @_;
+	$name //= 'patched';
 	my $b =
 		$what eq 'start'
 	  ? $c->builds->ensure($name)
 	  : $c->builds->describe($name);
-	my $port = $c->{option}{port};
-	fail(2, "--port=$port is not a port", 'choose one from 1 to 65535')
-	  if defined $port && ($port < 1 || $port > 65535);
-	$port ||= ($name eq 'base' ? 15432 : 15433);
+	my $port = $c->{option}{port} // ($name eq 'base' ? 15432 : 15433);
 	my $server =
 	  PgSeries::Server->new($c->config, $b, port => $port, tcp => 1);
+	my $open = "open it with: src/bin/pgseries server psql $name";
 
 	if ($what eq 'start')
 	{
@@ -758,31 +716,20 @@ sub server
 			  . $server->data
 			  . ', then start again'
 		) if $server->exists && !$server->fits_build;
-		if ($server->running && -f $server->passfile)
-		{
-			return $c->say(
-				{ running => 1 },
-				"already running; open it with: src/bin/pgseries server psql $name"
-			);
-		}
+		return $c->say("already running; $open")
+		  if $server->running && -f $server->passfile;
 		$c->builds->extension($b);
 		$server->create unless $server->exists;
 		$server->start(keep => 1);
 		return $c->say(
-			{
-				port => $port,
-				data => $server->data,
-				passfile => $server->passfile
-			},
-			"$name: open it with: src/bin/pgseries server psql $name; other programs: 127.0.0.1:$port, user postgres, PGPASSFILE="
+			"$name: $open; other programs: 127.0.0.1:$port, user postgres, PGPASSFILE="
 			  . $server->passfile);
 	}
 	if ($what eq 'stop')
 	{
 		my $was = $server->running;
 		$server->stop;
-		return $c->say({ was_running => $was ? 1 : 0 },
-			$was ? "$name: stopped" : "$name: was not running");
+		return $c->say("$name: " . ($was ? 'stopped' : 'was not running'));
 	}
 	fail(
 		2,
@@ -790,8 +737,7 @@ sub server
 		"start it with: src/bin/pgseries server start $name"
 	) unless $server->running;
 	my ($running_port) =
-	  PgSeries::Util::read_file($server->data . '/postmaster.pid') =~
-	  /\A(?:.*\n){3}(\d+)/;
+	  read_file($server->data . '/postmaster.pid') =~ /\A(?:.*\n){3}(\d+)/;
 	my %env = (
 		%{ $server->environment },
 		PGPORT => $running_port,
@@ -812,19 +758,11 @@ sub server
 	eval {
 		PgSeries::Util::exec_child(\@command,
 			{ env => \%env, user => $user, stdin => 1 });
-		1;
 	};
 	return fail(
 		2,
 		"cannot run $b->{bin}/psql: $@",
 		"run: src/bin/pgseries build $name");
-}
-
-sub stress
-{
-	my ($c, @words) = @_;
-	require PgSeries::Stress;
-	return PgSeries::Stress::command($c, @words);
 }
 
 sub bench
@@ -891,20 +829,6 @@ sub submit
 	return $c->say(
 		{ directories => \@dirs },
 		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
-}
-
-sub doctor
-{
-	my ($c, @words) = @_;
-	no_words('doctor', @words);
-	require PgSeries::Doctor;
-	my @findings = PgSeries::Doctor::examine($c->config);
-	my $bad = grep { $_->{level} eq 'missing' } @findings;
-	$c->say(
-		{ findings => \@findings },
-		join('',
-			map { sprintf "%-8s %s\n", $_->{level}, $_->{text} } @findings));
-	return $bad ? 2 : 0;
 }
 
 1;

@@ -56,14 +56,13 @@ sub new
 			$conf{$1} = $2 if /^(\w+)\s*=\s*(.*?)\s*$/;
 		}
 	}
-	my $self = bless {
+	return bless {
 		top => $top,
 		build => $build,
 		tarball => $ENV{PGSERIES_TARBALL} || $conf{tarball},
+		workdir => $ENV{PGSERIES_WORKDIR} || $conf{workdir},
+		user => $> == 0 ? find_user() : undef,
 	}, $class;
-	$self->{user} = find_user() if $> == 0;
-	$self->{workdir} = $ENV{PGSERIES_WORKDIR} || $conf{workdir};
-	return $self;
 }
 
 sub find_user
@@ -118,24 +117,15 @@ sub work
 	# caller's umask.
 	umask 022;
 	my $build = realpath($self->build);
-	my $work = $self->{workdir};
-	if (!defined $work)
-	{
-		$work =
-		  $self->{user}
-		  ? '/var/lib/pgseries/' . substr(sha256_hex($build), 0, 12)
-		  : "$build/work";
-	}
+	my $work = $self->{workdir} // (
+		$self->{user}
+		? '/var/lib/pgseries/' . substr(sha256_hex($build), 0, 12)
+		: "$build/work");
 	fail(
 		2,
-		"the work directory $work is not an absolute path",
-		'name the full path in PGSERIES_WORKDIR or ./configure --workdir'
-	) unless $work =~ m{^/};
-	fail(
-		2,
-		"the name of the work directory $work has white space in it, which upstream's makefiles do not take",
-		'name another directory in PGSERIES_WORKDIR or ./configure --workdir'
-	) if $work =~ /\s/;
+		"the work directory $work is not an absolute path without white space",
+		'name another in PGSERIES_WORKDIR or ./configure --workdir'
+	) unless $work =~ m{^/\S*$};
 	my $link = "$build/work";
 	unlink $link if -l $link && ($work eq $link || !-e $link);
 	make_dir($work);
@@ -193,8 +183,8 @@ sub user
 
 =item caller
 
-Root where C<user> is defined, otherwise undef: the owner of what the
-unprivileged user must not change.
+The owner of what the unprivileged user must not change, in the form that make_dir
+takes: root where C<user> is defined, otherwise undef.
 
 =cut
 
@@ -204,7 +194,7 @@ sub caller
 	return $self->user ? owner() : undef;
 }
 
-# Who runs the tool, in the form that make_dir takes.
+# Who runs the tool.
 sub owner { return { name => 'root', uid => $>, gid => $) + 0 }; }
 
 =item environment
@@ -232,16 +222,10 @@ sub environment
 		CCACHE_BASEDIR => $work,
 		CCACHE_NOHASHDIR => 1,
 		CCACHE_COMPILERCHECK => 'content');
-	for (grep { /^PG/ && !/^PGSERIES_/ } keys %ENV)
-	{
-		$env{$_} = undef;
-	}
 	$env{$_} = undef
-	  for qw(MAKEFLAGS MAKELEVEL DESTDIR CFLAGS LDFLAGS CPPFLAGS);
-	if ($self->user)
-	{
-		$env{$_} = undef for qw(TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME);
-	}
+	  for (grep { /^PG/ && !/^PGSERIES_/ } keys %ENV),
+	  qw(MAKEFLAGS MAKELEVEL DESTDIR CFLAGS LDFLAGS CPPFLAGS),
+	  $self->user ? qw(TMPDIR XDG_CACHE_HOME XDG_CONFIG_HOME) : ();
 	return \%env;
 }
 

@@ -3,12 +3,14 @@ package PgSeries::Test;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Glob qw(:bsd_glob);
-use File::Path qw(remove_tree);
-use JSON::PP   ();
+use File::Glob    qw(:bsd_glob);
+use File::Path    qw(remove_tree);
+use JSON::PP      ();
+use List::Util    qw(uniq);
+use PgSeries::Git qw(git);
 use PgSeries::Server;
 use PgSeries::Util
-  qw(fail info make_dir processors progress read_file run_status tail_file write_file);
+  qw(fail info make_dir on_exit processors progress read_file run_status tail_file write_file);
 
 =pod
 
@@ -49,23 +51,18 @@ sub suites
 {
 	my ($self, @patches) = @_;
 	my (%suite, %test);
-	for my $patch (@patches)
+	for (map { read_file($_->{path}) =~ m{^\+\+\+ b/(\S+)}mg } @patches)
 	{
-		for (read_file($patch->{path}) =~ m{^\+\+\+ b/(\S+)}mg)
+		if (m{^(?:src/(?:test|bin|interfaces|pl)|contrib)/([^/]+)/t/(\S+)\.pl$}
+		  )
 		{
-			if    (m{^src/test/regress/})          { $suite{regress} = 1; }
-			elsif (m{^src/test/isolation/})        { $suite{isolation} = 1; }
-			elsif (m{^src/test/modules/([^/]+)/.}) { $suite{$1} = 1; }
-			elsif (
-				m{^(?:src/(?:test|bin|interfaces|pl)|contrib)/([^/]+)/t/(\S+)\.pl$}
-			  )
-			{
-				$test{"$1/$2"} = 1;
-			}
-			elsif (m{^contrib/([^/]+)/(?:sql|expected|specs)/})
-			{
-				$suite{$1} = 1;
-			}
+			$test{"$1/$2"} = 1;
+		}
+		elsif (m{^src/test/(regress|isolation)/}
+			|| m{^src/test/modules/([^/]+)/.}
+			|| m{^contrib/([^/]+)/(?:sql|expected|specs)/})
+		{
+			$suite{$1} = 1;
 		}
 	}
 	return ([ sort keys %suite ], [ sort keys %test ]);
@@ -123,6 +120,27 @@ sub count
 	return %count;
 }
 
+=item told($all, @results)
+
+A function.  Returns the results as they are printed, all of them or failures only,
+and how many there are.
+
+=cut
+
+sub told
+{
+	my ($all, @results) = @_;
+	my %count = count(@results);
+	my $text = join '', map {
+		$_->{result} eq 'fail'
+		  ? "fail  $_->{name}\n$_->{detail}\nrerun: $_->{rerun}\n"
+		  : $all ? sprintf("%-5s %s\n", $_->{result}, $_->{name})
+		  : ''
+	} @results;
+	return
+	  "$text$count{ok} passed, $count{fail} failed, $count{skip} skipped";
+}
+
 # Runs the code that runs tests, between what must be before and after it.
 sub with_setup
 {
@@ -140,34 +158,22 @@ sub meson_suites
 {
 	my ($self, $b, $suites, $tests) = @_;
 	my @results;
-	if (@$suites)
+	for (
+		[ $suites, join('-', @$suites), map { ('--suite', $_) } @$suites ],
+		[ $tests, 'single', map { "postgresql:$_" } @$tests ])
 	{
-		push @results,
-		  $self->meson_test(
-			$b,
-			join('-', @$suites),
-			[ map { ('--suite', $_) } @$suites ]);
+		my ($names, $what, @arguments) = @$_;
+		next unless @$names;
+		my @of = $self->meson_test($b, $what, \@arguments);
 
-		# meson says nothing of a suite that there isn't if another is named.
-		my %ran = map { (split m{/}, $_->{name})[0] => 1 } @results;
-		my ($none) = grep { !$ran{$_} } @$suites;
+		# meson says nothing of one that there isn't if another is named.
+		my %ran = map { ($_ => 1, s{/.*}{}r => 1) } map { $_->{name} } @of;
+		my ($none) = grep { !$ran{$_} } @$names;
 		fail(
 			2,
-			"build $b->{name} has no suite \"$none\"",
+			"build $b->{name} has no suite or test \"$none\"",
 			"see: meson test -C $b->{build} --list") if defined $none;
-	}
-	if (@$tests)
-	{
-		my @single =
-		  $self->meson_test($b, 'single',
-			[ map { "postgresql:$_" } @$tests ]);
-		my %ran = map { $_->{name} => 1 } @single;
-		my ($none) = grep { !$ran{$_} } @$tests;
-		fail(
-			2,
-			"build $b->{name} has no test \"$none\"",
-			"see: meson test -C $b->{build} --list") if defined $none;
-		push @results, @single;
+		push @results, @of;
 	}
 	return @results;
 }
@@ -222,24 +228,22 @@ sub valgrind_result
 		2,
 		"no server ran under valgrind: $dir is empty",
 		'look for what the tests have run in their logs') unless @logs;
-	my @bad = grep { read_file($_) =~ /VALGRINDERROR-BEGIN/ }
-	  grep { -s } @logs;
+	my @bad =
+	  grep { /VALGRINDERROR-BEGIN/ } map { "$_:\n" . read_file($_) } @logs;
 	return {
 		name => 'valgrind',
 		result => @bad ? 'fail' : 'ok',
-		detail => join("\n",
-			map { "$_:\n" . join("\n", first_lines($_, 40)) }
-			  @bad[ 0 .. ($#bad < 4 ? $#bad : 4) ]),
+		detail =>
+		  join('', map { lines($_, 0, 39) } grep { defined } @bad[ 0 .. 4 ]),
 		rerun => 'src/bin/pgseries check --world valgrind'
 	};
 }
 
-sub first_lines
+# Some lines of a text, counted like elements of an array.
+sub lines
 {
-	my ($file, $count) = @_;
-	my @lines = split /\n/, read_file($file);
-	splice @lines, $count if @lines > $count;
-	return @lines;
+	my ($text, $from, $to) = @_;
+	return join '', grep { defined } (split /^/, $text)[ $from .. $to ];
 }
 
 =item own($name)
@@ -254,97 +258,26 @@ sub own
 {
 	my ($self, $name) = @_;
 	my $b = $self->{build}->ensure($name);
-	my ($suites, $tests) = $self->suites(@{ $b->{patches} });
-	my @others = grep { !/^(regress|isolation)$/ } @$suites;
-	my $patches = join '', map { read_file($_->{path}) } @{ $b->{patches} };
-	my %file;
-	$file{$1}{$2} = 1
-	  while $patches =~
+	my @patches = @{ $b->{patches} };
+	my %tests = (regress => ['test_setup'], isolation => []);
+	my $text = join '', map { read_file($_->{path}) } @patches;
+	push @{ $tests{$1} }, $2
+	  while $text =~
 	  m{^\+\+\+ b/src/test/(regress|isolation)/(?:sql|specs)/([\w-]+)}mg;
-	my @sql = sort keys %{ $file{regress} };
-	my @specs = sort keys %{ $file{isolation} };
-	return $self->with_setup(
-		$b,
-		sub {
-			return (
-				$self->pg_regress($b, 'regress', 'test_setup', @sql),
-				$self->pg_regress($b, 'isolation', @specs),
-				$self->meson_suites($b, \@others, $tests));
-		});
-}
+	my $restore =
+	  sub { git($b->{src}, qw(checkout -q --), 'src/test'); };
+	my $forget = on_exit($restore);
 
-# What pg_regress prints of a test.
-my $RESULT = qr/^(ok|not ok) \d+\s+[-+] (\S+)\s+(\d+) ms/;
-
-# Single tests of a suite, one after the other, on a server of their own.
-sub pg_regress
-{
-	my ($self, $b, $suite, @names) = @_;
-	my $config = $self->{config};
-	my $build = "$b->{build}/src/test/$suite";
-	my $output = "$b->{build}/added/$suite";
-	my $log = "$b->{log}/added-$suite.log";
-	info("testing $b->{name}: @names");
-	remove_tree($output);
-	make_dir("$output/testtablespace");
-	make_dir($_, $config->user)
-	  for "$output/testtablespace", $output, "$b->{build}/added";
-	unlink $log;
-	my $bin = "$b->{build}/tmp_install$b->{inst}/bin";
-	my $env = $self->{build}->environment($b);
-	(my $library = $bin) =~ s{bin$}{lib};
-	my $program = $suite eq 'regress' ? 'pg_regress' : "pg_${suite}_regress";
-	my $status = run_status(
-		[
-			"$build/$program",
-			"--inputdir=$b->{src}/src/test/$suite",
-			"--expecteddir=$b->{src}/src/test/$suite",
-			"--outputdir=$output",
-			"--temp-instance=$output/tmp_check",
-			"--dlpath=$b->{build}/src/test/regress",
-			'--bindir=',
-			@names
-		],
-		env => {
-			%$env,
-			PATH => "$bin:$build:$env->{PATH}",
-			LD_LIBRARY_PATH =>
-			  join(':', glob("{$library,$library/*-linux-gnu}")),
-			INITDB_TEMPLATE => "$b->{build}/tmp_install/initdb-template"
-		},
-		user => $config->user,
-		cwd => $output,
-		log => $log,
-		watch => sub {
-			my $done = () = -f $log ? read_file($log) =~ /$RESULT/mg : ();
-			progress("testing $b->{name}: $done/" . @names . " of $suite");
-		});
-	my @results;
-
-	for my $line (split /\n/, -f $log ? read_file($log) : '')
+	for my $suite (keys %tests)
 	{
-		next unless $line =~ /$RESULT/;
-		my $diffs = "$output/regression.diffs";
-		$diffs = "$output/output_iso/regression.diffs" unless -f $diffs;
-		push @results,
-		  {
-			name => "$suite/$2",
-			result => $1 eq 'ok' ? 'ok' : 'fail',
-			seconds => $3 / 1000,
-			detail => $1 eq 'ok'
-			? ''
-			: "see $diffs\n" . (-f $diffs ? tail_file($diffs, 40) : ''),
-			rerun => "src/bin/pgseries test --build=$b->{name} $suite",
-		  };
+		my $schedule =
+		  $suite eq 'regress' ? 'parallel_schedule' : 'isolation_schedule';
+		write_file("$b->{src}/src/test/$suite/$schedule",
+			join '', map { "test: $_\n" } uniq @{ $tests{$suite} });
 	}
-	fail(
-		2,
-		"$program ran " . @results . ' of ' . @names . " tests on $b->{name}",
-		"see $log",
-		tail_file($log, 10)) if @results != @names;
-	fail(2, "$program ended with status $status on $b->{name}",
-		"see $log", tail_file($log, 10))
-	  if $status != 0 && !grep { $_->{result} eq 'fail' } @results;
+	my @results = $self->run_suites($name, $self->suites(@patches));
+	$restore->();
+	$forget->();
 	return @results;
 }
 
@@ -368,6 +301,7 @@ sub check_world
 {
 	my ($self, $b) = @_;
 	my $log = "$b->{log}/check-world.log";
+	my $rerun = "make -C $b->{build} check-world";
 	unlink $log;
 	info("testing $b->{name}: check-world (log: $log)");
 	my $status = run_status(
@@ -387,14 +321,17 @@ sub check_world
 	fail(2, "make check-world ran no test on $b->{name}",
 		"see $log", tail_file($log, 10))
 	  if $status == 0 && !@results;
-	my $rerun = "make -C $b->{build} check-world";
 	push @results,
 	  {
 		name => 'make check-world',
 		result => 'fail',
-		detail => "exit status $status, see $log\n" . tail_file($log, 20)
+		detail => "exit status $status, see $log\n" . join '',
+		grep({ /^not ok|^# \d+ of \d+ tests failed|\(Wstat: [1-9]/ }
+			split /^/,
+			read_file($log)),
+		tail_file($log, 5),
 	  }
-	  if $status != 0 && !grep { $_->{result} eq 'fail' } @results;
+	  if $status != 0;
 	return map {
 		{ %$_, rerun => $rerun }
 	} @results;
@@ -402,50 +339,25 @@ sub check_world
 
 =item check_world_results($text)
 
-Returns the results in what C<make check-world> has printed, without C<rerun>.
+Returns what has passed or was left out, by what C<make check-world> has printed; its
+exit status says whether anything failed.
 
 =cut
 
 sub check_world_results
 {
 	my ($text) = @_;
-	my @results;
 	my $dir = '?';
-	my @lines = split /\n/, $text;
-	for my $i (0 .. $#lines)
+	my @results;
+	for (split /\n/, $text)
 	{
-		my $line = $lines[$i];
-		my ($name, $result);
-		if    ($line =~ /^# \+\+\+ .* in (\S+) \+\+\+$/) { $dir = $1; }
-		elsif ($line =~ /^# All \d+ tests passed/)
-		{
-			($name, $result) = ('pg_regress', 'ok');
-		}
-		elsif ($line =~ /^# \d+ of \d+ tests failed/)
-		{
-			($name, $result) = ('pg_regress', 'fail');
-		}
-
-		# A line of prove for each test, and one of its summary for each failure,
-		# but also for a test with a TODO that has passed.
-		elsif ($line =~ m{^(t/\S+\.pl) \.+ (ok|skipped)})
-		{
-			($name, $result) = ($1, $2 eq 'ok' ? 'ok' : 'skip');
-		}
-		elsif ($line =~ m{^(t/\S+\.pl) +\(Wstat: })
-		{
-			($name, $result) = ($1, 'fail')
-			  unless $line =~ /\(Wstat: 0 .* Failed: 0\)$/
-			  && $i < $#lines
-			  && $lines[ $i + 1 ] =~ /^ +TODO passed:/;
-		}
+		$dir = $1 if /^# \+\+\+ .* in (\S+) \+\+\+$/;
+		my ($name, $result) =
+			/^# All \d+ tests passed/               ? ('pg_regress', 'ok')
+		  : m{^(t/\S+\.pl) \.+ (ok|skip)(?:ped)?\b} ? ($1, $2)
+		  :                                           next;
 		push @results,
-		  {
-			name => "$dir: $name",
-			result => $result,
-			detail => $result eq 'fail' ? $line : ''
-		  }
-		  if defined $name;
+		  { name => "$dir: $name", result => $result, detail => '' };
 	}
 	return @results;
 }
@@ -477,14 +389,11 @@ sub meson_test
 			my ($done) = reverse $_[0] =~ m{^ *(\d+/\d+) }mg;
 			progress("testing $b->{name}: $done tests") if defined $done;
 		});
-	$out = last_lines("$out$err");
 	my @results;
-	my $json = JSON::PP->new->utf8;
-
 	for my $line (-f $log ? split(/\n/, read_file($log)) : ())
 	{
-		my $t = $json->decode($line);
-		(my $test = $t->{name}) =~ s/^.* \/ //;
+		my $t = JSON::PP->new->utf8->decode($line);
+		my $test = $t->{name} =~ s/^.* \/ //r;
 		my $result =
 			$t->{result} =~ /^(OK|EXPECTEDFAIL)$/ ? 'ok'
 		  : $t->{result} eq 'SKIP'                ? 'skip'
@@ -493,25 +402,19 @@ sub meson_test
 		  {
 			name => $test,
 			result => $result,
-			seconds => $t->{duration},
-			detail => $result eq 'fail' ? $self->failure($b, $test, $t) : '',
+			detail => $result eq 'fail' ? failure($b, $test, $t) : '',
 			rerun => "src/bin/pgseries test --build=$b->{name} $test",
 		  };
 	}
-	if (!@results)
-	{
-		fail(
-			2,
-			"meson test ran nothing for $what on $b->{name}",
-			"see $b->{build}/meson-logs", $out);
-	}
-	if ($status != 0 && !grep { $_->{result} eq 'fail' } @results)
-	{
-		fail(
-			2,
-			"meson test of $what on $b->{name} ended with status $status",
-			"see $b->{build}/meson-logs", $out);
-	}
+	fail(
+		2,
+		"meson test of $what on $b->{name} ended with status $status and "
+		  . @results
+		  . ' results',
+		"see $b->{build}/meson-logs",
+		lines("$out$err", -40, -1))
+	  if !@results
+	  || $status != 0 && !grep { $_->{result} eq 'fail' } @results;
 	return @results;
 }
 
@@ -519,32 +422,19 @@ sub meson_test
 # the log.
 sub failure
 {
-	my ($self, $b, $test, $t) = @_;
+	my ($b, $test, $t) = @_;
 	my $dir = "$b->{build}/testrun/$test";
-	my @said = ("$test: $t->{result} (files: $dir)");
 	my ($diffs) =
 	  grep { -s } glob("$dir/{regression.diffs,output_iso/regression.diffs}");
-	if (defined $diffs)
-	{
-		push @said, tail_file($diffs, 40);
-	}
-	else
-	{
 
-		# JSON has characters, the rest of what is printed is bytes.
-		my $text = ($t->{stdout} || '') . ($t->{stderr} || '');
-		utf8::encode($text);
-		push @said, last_lines($text);
-	}
-	return join("\n", @said);
-}
-
-sub last_lines
-{
-	my ($text) = @_;
-	my @lines = split /\n/, $text;
-	splice(@lines, 0, @lines - 40) if @lines > 40;
-	return join("\n", @lines);
+	# JSON has characters, the rest of what is printed is bytes.
+	my $text = ($t->{stdout} // '') . ($t->{stderr} // '');
+	utf8::encode($text);
+	return "$test: $t->{result} (files: $dir)\n"
+	  . (
+		defined $diffs
+		? tail_file($diffs, 40)
+		: lines($text, -40, -1));
 }
 
 =item extension($name)
@@ -581,9 +471,9 @@ sub extension
 	return {
 		name => "pgseries_bench on $name",
 		result => $status == 0 ? 'ok' : 'fail',
-		detail => $status == 0 ? ''
-		: -s $diffs ? tail_file($diffs, 40)
-		: tail_file($log, 40),
+		detail => $status == 0
+		? ''
+		: tail_file(-s $diffs ? $diffs : $log, 40),
 		rerun => "src/bin/pgseries test extension",
 	};
 }

@@ -4,12 +4,13 @@ use strict;
 use warnings FATAL => 'all';
 
 use Carp           ();
-use Errno          qw(EINTR);
 use Exporter       qw(import);
 use Fcntl          qw(:flock O_CREAT O_EXCL O_NOFOLLOW O_WRONLY);
-use File::Basename qw(dirname);
+use File::Basename qw(basename dirname);
 use File::Path     ();
 use File::Spec     ();
+use IO::Handle     ();
+use JSON::PP       ();
 use POSIX          ();
 use PgSeries::Error;
 use Time::HiRes qw(usleep);
@@ -19,6 +20,9 @@ our @EXPORT_OK = qw(
   on_exit processors progress read_file run run_cleanups run_status slurp_json
   take_lock tail_file write_file
 );
+
+# What to do if there is no temporary file.
+my $TEMPORARY = 'free some space in ' . File::Spec->tmpdir;
 
 =pod
 
@@ -54,31 +58,33 @@ sub fail
 =item info($text), progress($text)
 
 C<info> prints a line on standard error.  C<progress> does so too, but on a
-terminal the next message overwrites it, and elsewhere only one in ten minutes is
-printed.
+terminal the next message overwrites it, and elsewhere it is left out if another
+line came less than 30 seconds ago.  C<$PgSeries::Util::phase> comes before the text
+of C<progress>: "[3/4] ", say.
 
 =cut
 
+our $phase = '';
 my $progress_shown = 0;
-my $progress_time = time;
-use constant PROGRESS_SECONDS => 600;
+my $last_line = time;
+use constant PROGRESS_SECONDS => 30;
 
 sub info
 {
 	my ($text) = @_;
 	print STDERR $progress_shown ? "\r\e[K$text\n" : "$text\n";
 	$progress_shown = 0;
+	$last_line = time;
 	return;
 }
 
 sub progress
 {
 	my ($text) = @_;
+	$text = "$phase$text";
 	if (!POSIX::isatty(2))
 	{
-		return if time - $progress_time < PROGRESS_SECONDS;
-		info($text);
-		$progress_time = time;
+		info($text) if time - $last_line >= PROGRESS_SECONDS;
 		return;
 	}
 	print STDERR "\r\e[K" . substr($text, 0, 78);
@@ -127,35 +133,20 @@ sub interrupt
 	};
 }
 
-# Interrupts wait until the mask that this returns is restored: one between fork
-# and the assignment must not lose the child.
-sub block_interrupts
+# Forks with interrupts blocked: one between fork and the assignment must not lose
+# the child.  Returns the child's process number (0 in the child) and the signal
+# mask to restore.
+sub fork_blocked
 {
 	my $block =
 	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
-	my $before = POSIX::SigSet->new();
-	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $before);
-	return $before;
-}
-
-sub restore_interrupts
-{
-	my ($mask) = @_;
-	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-	return;
-}
-
-# Forks with interrupts blocked.  Returns the child's process number (0 in the
-# child) and the mask to restore.
-sub fork_blocked
-{
-	my $mask = block_interrupts();
+	my $mask = POSIX::SigSet->new();
+	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $mask);
 	my $pid = fork();
 	return ($pid, $mask) if defined $pid;
 	my $why = "$!";
-	restore_interrupts($mask);
-	fail(2, "cannot fork: $why", 'free some memory or processes');
-	return;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	return fail(2, "cannot fork: $why", 'free some memory or processes');
 }
 
 # A child leads its own process group, so that an interrupt sent to the tool
@@ -211,7 +202,8 @@ sub run_cleanups
 =item run_status(\@command, %options)
 
 Runs a command and returns its exit status (256 plus the signal number if a
-signal ended it).  Options:
+signal ended it).  After 30 seconds without any message, C<progress> says that it
+still runs.  Options:
 
   cwd    directory to run in
   env    hash of environment variables; undef removes one
@@ -220,38 +212,45 @@ signal ended it).  Options:
   out    reference to a scalar that gets standard output
   err    reference to a scalar that gets standard error
   in     text for standard input (otherwise it is /dev/null)
-  watch  code called every few seconds while the command runs, with what it has
+  watch  code called every two seconds while the command runs, with what it has
          written to C<out> so far
+  what   what is running, for messages
 
 =cut
+
+use constant WATCH_SECONDS => 2;
+our $watch;
+
+# The timer goes on if an error ends run_status; it must never end this process.
+$SIG{ALRM} = sub { $watch->() if $watch; };
 
 sub run_status
 {
 	my ($command, %opt) = @_;
-	my ($out_r, $out_w, $err_r, $err_w, $in_file);
 
-	if ($opt{out}) { ($out_r, $out_w) = new_pipe(); }
-	if ($opt{err}) { ($err_r, $err_w) = new_pipe(); }
+	# Files, not pipes: nothing waits for a reader.
+	my %file = map { $_ => temporary_file() } grep { $opt{$_} } qw(out err);
 	if (defined $opt{in})
 	{
-		open($in_file, '+>', undef)
-		  && print($in_file $opt{in})
-		  && $in_file->flush()
-		  && seek($in_file, 0, 0)
-		  or fail(
-			2,
-			"cannot write a temporary file: $!",
-			'free some space in ' . File::Spec->tmpdir);
+		$file{in} = temporary_file();
+		print { $file{in} } $opt{in}
+		  and $file{in}->flush
+		  and seek($file{in}, 0, 0)
+		  or fail(2, "cannot write a temporary file: $!", $TEMPORARY);
 	}
-	STDOUT->flush();
+	my ($program, $first) =
+	  (basename($command->[0]), @$command[ 1 .. $#$command ], '');
+	my $what = $opt{what} // "$program $first";
+	my $start = time;
+	STDOUT->flush;
 
 	my ($pid, $mask) = fork_blocked();
 	if ($pid == 0)
 	{
 		$SIG{$_} = $ignored{$_} ? 'IGNORE' : 'DEFAULT' for @INTERRUPTS;
 		POSIX::setpgid(0, 0);
-		restore_interrupts($mask);
-		eval { exec_child($command, \%opt, $in_file, $out_w, $err_w); 1 }
+		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+		eval { exec_child($command, \%opt, \%file); 1 }
 		  or print STDERR "$@\n";
 		POSIX::_exit(127);
 	}
@@ -259,24 +258,40 @@ sub run_status
 
 	# Here, too: whichever process comes first, the handler finds the group.
 	POSIX::setpgid($pid, $pid);
-	restore_interrupts($mask);
-	close $out_w if $out_w;
-	close $err_w if $err_w;
-	my $watch = $opt{watch}
-	  && sub { $opt{watch}->($opt{out} ? ${ $opt{out} } : ''); };
-	read_pipes($watch, [ $out_r, $opt{out} ], [ $err_r, $opt{err} ]);
-	my $status = wait_for($pid, $watch);
+	local $watch = sub {
+		local ($?, $!);
+		$opt{watch}->($opt{out} ? contents($file{out}) : '') if $opt{watch};
+		progress("$what: running for " . (time - $start) . ' s')
+		  if time - $last_line >= PROGRESS_SECONDS;
+		alarm WATCH_SECONDS;
+	};
+	alarm WATCH_SECONDS;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	waitpid($pid, 0);
+	my $status = $?;
+	undef $watch;
+	alarm 0;
+	for (grep { $opt{$_} } qw(out err))
+	{
+		${ $opt{$_} } = contents($file{$_});
+	}
 	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
 }
 
-sub new_pipe
+# A file without a name, which is written at its end, wherever it was read.
+sub temporary_file
 {
-	pipe(my $r, my $w)
-	  or fail(
-		2,
-		"cannot make a pipe: $!",
-		'close some programs: too many files are open');
-	return ($r, $w);
+	open(my $fh, '+>>', undef)
+	  or fail(2, "cannot make a temporary file: $!", $TEMPORARY);
+	return $fh;
+}
+
+sub contents
+{
+	my ($fh) = @_;
+	seek($fh, 0, 0);
+	local $/ = undef;
+	return scalar(<$fh>) // '';
 }
 
 =item exec_child(\@command, \%options)
@@ -288,9 +303,9 @@ C<stdin> keeps standard input.
 
 sub exec_child
 {
-	my ($command, $opt, $in_file, $out_w, $err_w) = @_;
+	my ($command, $opt, $file) = @_;
 	$SIG{PIPE} = 'DEFAULT';
-	if    ($in_file) { open(STDIN, '<&', $in_file) or die "stdin: $!"; }
+	if    ($file->{in}) { open(STDIN, '<&', $file->{in}) or die "stdin: $!"; }
 	elsif (!$opt->{stdin})
 	{
 		open(STDIN, '<', '/dev/null') or die "stdin: $!";
@@ -300,13 +315,20 @@ sub exec_child
 		open(STDOUT, '>>', $opt->{log}) or die "$opt->{log}: $!";
 		open(STDERR, '>&', \*STDOUT) or die "stderr: $!";
 	}
-	if ($out_w) { open(STDOUT, '>&', $out_w) or die "stdout: $!"; }
-	if ($err_w) { open(STDERR, '>&', $err_w) or die "stderr: $!"; }
-	if ($opt->{user})
+	if ($file->{out})
+	{
+		open(STDOUT, '>&', $file->{out})
+		  or die "stdout: $!";
+	}
+	if ($file->{err})
+	{
+		open(STDERR, '>&', $file->{err})
+		  or die "stderr: $!";
+	}
+	if (my $u = $opt->{user})
 	{
 		# Group first: a process that has given up uid 0 may not change it.
 		# Perl does not say whether the assignments work.
-		my $u = $opt->{user};
 		my $groups = "$u->{gid} $u->{gid}";
 		$( = $u->{gid};
 		$) = $groups;
@@ -330,53 +352,6 @@ sub exec_child
 	  or die "cannot run $command->[0]: $!";
 }
 
-use constant WATCH_SECONDS => 2;
-
-sub read_pipes
-{
-	my ($watch, @pipes) = @_;
-	my @open = grep { defined $_->[0] } @pipes;
-	${ $_->[1] } = '' for @open;
-	my $next = time + WATCH_SECONDS;
-	while (@open)
-	{
-		my $bits = '';
-		vec($bits, fileno($_->[0]), 1) = 1 for @open;
-		my $n = select(my $ready = $bits,
-			undef, undef, $watch ? WATCH_SECONDS : undef);
-		if ($watch && time >= $next)
-		{
-			$watch->();
-			$next = time + WATCH_SECONDS;
-		}
-		next if $n <= 0;
-		for my $p (@open)
-		{
-			next unless vec($ready, fileno($p->[0]), 1);
-			my $got =
-			  sysread($p->[0], ${ $p->[1] }, 65536, length ${ $p->[1] });
-			$p->[2] = 1 if !$got && !($! == EINTR && !defined $got);
-		}
-		@open = grep { !$_->[2] } @open;
-	}
-	return;
-}
-
-# Returns the status of a child that has ended or will.
-sub wait_for
-{
-	my ($pid, $watch) = @_;
-	my $naps = 0;
-	while (1)
-	{
-		my $ended = waitpid($pid, $watch ? POSIX::WNOHANG : 0);
-		return $? if $ended > 0 || $ended < 0 && $! != EINTR;
-		next unless $watch;
-		usleep(100_000);
-		$watch->() if ++$naps % (10 * WATCH_SECONDS) == 0;
-	}
-}
-
 =item run(\@command, %options)
 
 As C<run_status>, but raises an error unless the status is 0.  C<what> names
@@ -393,30 +368,23 @@ sub run
 	my $status = run_status($command, %opt);
 	return if $status == 0;
 	my $tail =
-		defined $opt{log} ? tail_file($opt{log}, $opt{tail_lines} || 15)
-	  : $opt{err}         ? ${ $opt{err} }
-	  :                     '';
+	  defined $opt{log}
+	  ? tail_file($opt{log}, $opt{tail_lines} || 15)
+	  : ${ $opt{err} };
 	chomp $tail;
-	if ($tail =~ /No space left on device/)
-	{
-		fail(
-			2,
-			'the disk is full',
-			"free some space below $opt{disk}, then run the same command again"
-		) if defined $opt{disk};
-		fail(
-			2,
-			'the disk is full',
-			'free some space, then run the same command again');
-	}
-	my $what = $opt{what} || "@$command";
-	my $remedy = $opt{remedy}
-	  || (defined $opt{log} ? "see $opt{log}" : "rerun: @$command");
 	fail(
+		2,
+		'the disk is full',
+		'free some space'
+		  . (defined $opt{disk} ? " below $opt{disk}" : '')
+		  . ', then run the same command again'
+	) if $tail =~ /No space left on device/;
+	return fail(
 		$opt{code} || 2,
-		"$what failed (exit status $status)",
-		$remedy, $tail eq '' ? undef : $tail);
-	return;
+		($opt{what} || "@$command") . " failed (exit status $status)",
+		$opt{remedy}
+		  || (defined $opt{log} ? "see $opt{log}" : "rerun: @$command"),
+		$tail eq '' ? undef : $tail);
 }
 
 =item capture(\@command, %options)
@@ -444,38 +412,33 @@ error of a job is raised again here; what the jobs return is lost.
 sub in_parallel
 {
 	my (@jobs) = @_;
-	my (%pipe, @errors);
-	my $forget = on_exit(sub { end_jobs(keys %pipe); });
+	my (%file, @errors);
+	my $end = sub {
+		kill 'TERM', keys %file;
+		waitpid($_, 0) for keys %file;
+	};
+	my $forget = on_exit($end);
 	my $started = eval {
 		for my $job (@jobs)
 		{
-			my ($r, $w) = new_pipe();
+			my $fh = temporary_file();
 			my ($pid, $mask) = fork_blocked();
-			run_job($job, $w, $mask) if $pid == 0;
-			$pipe{$pid} = $r;
-			restore_interrupts($mask);
+			run_job($job, $fh, $mask) if $pid == 0;
+			$file{$pid} = $fh;
+			POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
 		}
 		1;
 	};
-	if (!$started)
+	my $error = $@;
+	$end->() unless $started;
+	for my $pid ($started ? keys %file : ())
 	{
-		my $error = $@;
-		end_jobs(keys %pipe);
-		$forget->();
-		die $error;
-	}
-	for my $pid (keys %pipe)
-	{
-		my $fh = $pipe{$pid};
-		local $/ = undef;
-		my $text = <$fh>;
-		while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
+		waitpid($pid, 0);
 		my $status = $?;
-		delete $pipe{$pid};
+		my $text = contents(delete $file{$pid});
 		next if $status == 0;
-		require JSON::PP;
 		push @errors,
-		  defined $text && $text ne ''
+		  $text ne ''
 		  ? JSON::PP->new->utf8->decode($text)
 		  : {
 			code => 2,
@@ -485,6 +448,7 @@ sub in_parallel
 		  };
 	}
 	$forget->();
+	die $error unless $started;
 	die PgSeries::Error->new(%{ $errors[0] }) if @errors;
 	return;
 }
@@ -492,44 +456,32 @@ sub in_parallel
 # The life of a job's process: it never gets back to the code that forked it.
 sub run_job
 {
-	my ($job, $w, $mask) = @_;
+	my ($job, $fh, $mask) = @_;
 	eval {
 		@cleanups = ();
 		undef $current_child;
 
 		# This is how the parent ends it.
 		$SIG{TERM} = interrupt('TERM');
-		my $ok = eval { restore_interrupts($mask); $job->(); 1 };
+		my $ok = eval {
+			POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+			$job->();
+			1;
+		};
 		my $error = $@;
 		@SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
 		run_cleanups();
-		if (!$ok)
-		{
-			require JSON::PP;
-			$error = {
-				code => 2,
-				message => "$error",
-				remedy => 'this is an error of the tool: report it'
-			  }
-			  unless ref $error;
-			print $w JSON::PP->new->utf8->encode({%$error});
-			close $w;
-		}
-		POSIX::_exit($ok ? 0 : 1);
+		POSIX::_exit(0) if $ok;
+		$error = {
+			code => 2,
+			message => "$error",
+			remedy => 'this is an error of the tool: report it'
+		  }
+		  unless ref $error;
+		print $fh JSON::PP->new->utf8->encode({%$error});
+		close $fh;
 	};
 	POSIX::_exit(1);
-	return;
-}
-
-# Ends jobs and waits until they have undone what they must.
-sub end_jobs
-{
-	my (@pids) = @_;
-	kill 'TERM', @pids;
-	for my $pid (@pids)
-	{
-		while (waitpid($pid, 0) < 0) { last if $! != EINTR; }
-	}
 	return;
 }
 
@@ -611,7 +563,6 @@ Returns the decoded contents of a JSON file.
 sub slurp_json
 {
 	my ($file) = @_;
-	require JSON::PP;
 	my $data = eval { JSON::PP->new->utf8->decode(read_file($file)) };
 	return $data if defined $data;
 	die $@ if ref $@;

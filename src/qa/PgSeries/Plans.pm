@@ -15,34 +15,27 @@ PgSeries::Plans - does the series, or a topic, change any plan?
 
 =head1 DESCRIPTION
 
-The regression suite of plain upstream runs on both builds (base and patched, or
-base-assert and that of a topic, which have assertions), one test at a time, with auto_explain logging every plan, verbose, with costs, those of
-nested statements, too.  The logs are compared plan by plan.
+The regression suite of plain upstream runs on both builds, one test at a time, with
+auto_explain logging every plan, verbose, with costs, those of nested statements, too.
+The logs are compared plan by plan.  What a plan says must not depend on chance:
+autovacuum and JIT are off, and the numbers of temporary schemas and all constants are
+masked.  What is left (the sizes of GiST and SP-GiST indexes, and statistics from
+samples) varies between runs of the same build, too.  Therefore, where plans differ,
+both builds run again, up to six times, and a plan counts as different only if no run
+of patched has it as some run of base does.  A statement that one build never planned
+counts, too, unless the other did not plan it in every run either.
 
-What a plan says must not depend on chance: autovacuum and JIT are off, and the
-numbers of temporary schemas and all constants are masked.  What is left (the sizes of GiST and
-SP-GiST indexes, whose construction draws lots, and statistics from samples)
-varies between runs of the same build, too.  Therefore, where plans differ, both
-builds run again, up to six times, and a plan counts as different only if no
-run of patched has it as some run of base does.  A statement that one build
-never planned counts, too, unless the other did not plan it in every run either:
-then the test itself decides by chance whether it runs it (it polls, or calls
-random()).
-
-Plans that a topic changes by intention are listed in
-src/qa/plans-expected.json, by what identifies them: test, query, and number
-among the equal queries of the test.
-
-Queries on the catalogs get other costs, and sometimes other plans, from a topic that
-adds rows to them, such as those of a new view.  So if the patches do that, plans that
-read catalogs are counted, but not taken for a finding.
+Plans that a topic changes by intention are listed in src/qa/plans-expected.json, by
+test, query, and number among the equal queries of the test.  Queries on the catalogs
+get other costs from a topic that adds rows to them: if the patches do that, plans
+that read catalogs are counted, but not taken for a finding.
 
 =over
 
 =item compare($context, $base, $patched)
 
-The command C<pgseries check --plans> for the two builds named.  Exit status 1 if
-a plan differs.
+The command C<pgseries check --plans> for the two builds named: base and patched, or
+base-assert and that of a topic.  Exit status 1 if a plan differs.
 
 =cut
 
@@ -66,17 +59,16 @@ use constant ROUNDS => 6;
 
 sub compare
 {
-	my ($c, $base, $patched) = @_;
+	my ($c, @builds) = @_;
+	my @patches = @{ $c->builds->describe($builds[1])->{patches} };
+	my %expected = expected_keys($c, @patches);
+	my $catalogs = changes_catalogs(@patches);
 
 	# { build => { key => { plan => 1 } } }
-	my (%seen, %runs);
-	my @differ;
-	my $expected = expected_keys($c, $patched);
-	my $catalogs = changes_catalogs($c, $patched);
-	my $on_catalogs = 0;
+	my (%seen, %runs, @differ, @unexpected, @on_catalogs);
 	for my $round (1 .. ROUNDS)
 	{
-		for my $name ($base, $patched)
+		for my $name (@builds)
 		{
 			info("plans: regression suite on $name, round $round");
 			my $plans = run_suite($c, $name);
@@ -86,87 +78,70 @@ sub compare
 				$runs{$_}++;
 			}
 		}
-		@differ = disjoint($seen{$base}, $seen{$patched}, \%runs, $round);
-		if ($catalogs)
-		{
-			my @others = grep {
-				my $key = $_;
-				!grep { reads_catalogs($_->{$key}) } values %seen;
-			} @differ;
-			$on_catalogs = @differ - @others;
-			@differ = @others;
-		}
-		my $unexpected = grep { !$expected->{$_} } @differ;
-		last unless $unexpected;
-		info("plans: $unexpected differ so far that are not expected to");
+		@differ = disjoint(@seen{@builds}, \%runs, $round);
+		@on_catalogs = grep {
+			my $key = $_;
+			$catalogs && grep { / on pg_catalog\./ }
+			  map { keys %{ $_->{$key} || {} } } values %seen;
+		} @differ;
+		my %left_out = (%expected, map { $_ => 1 } @on_catalogs);
+		@unexpected = grep { !$left_out{$_} } @differ;
+		last unless @unexpected;
+		info(   'plans: '
+			  . @unexpected
+			  . ' differ so far that are not expected to');
 	}
-	my $all = @differ;
-	@differ = grep { !$expected->{$_} } @differ;
-	my $count = keys %{ $seen{$base} };
-	my $unstable = grep { keys %$_ > 1 } values %{ $seen{$base} };
-	my $text = join '', map {
-		my $key = $_;
-		"$key\n" . join '', map {
-			my $name = $_;
-			my @plans = sort keys %{ $seen{$name}{$key} || {} };
-			map { "--- $name\n$_\n" } @plans ? @plans : ('(never planned)');
-		} $base, $patched;
-	} @differ;
 	my $file = $c->config->build . '/plans.diff';
-	my $as_expected = $all - @differ;
-	write_file($file, $text);
-	my @first =
-	  map { "differs: " . (split /\n/, $_)[0] . "\n" }
-	  @differ[ 0 .. ($#differ < 19 ? $#differ : 19) ];
-	$c->say(
+	my $text = '';
+	for my $key (@unexpected)
+	{
+		$text .= "$key\n";
+		for my $name (@builds)
 		{
-			plans => $count,
-			unstable => $unstable,
-			expected => $as_expected,
-			catalogs => $on_catalogs,
-			differ => \@differ
-		},
-		join('', @first)
-		  . "$count plans compared, $all differ between $base and $patched, $as_expected of them as expected ($unstable vary between runs of $base)\n"
-		  . (
-			$catalogs
-			? "not counted: $on_catalogs that read system catalogs, whose size the patches change\n"
-			: ''));
+			my @plans = sort keys %{ $seen{$name}{$key} || {} };
+			$text .= "--- $name\n$_\n"
+			  for @plans ? @plans : '(never planned)';
+		}
+	}
+	write_file($file, $text);
+	my $base = $seen{ $builds[0] };
+	my $unstable = grep { keys %$_ > 1 } values %$base;
+	my @first = grep { defined } @unexpected[ 0 .. 19 ];
+	$c->say(
+		join '',
+		(map { 'differs: ' . (split /\n/)[0] . "\n" } @first),
+		sprintf
+		  '%d plans compared, %d differ between %s and %s: %d that are not expected to, %d that read system catalogs, whose size the patches change (%d vary between runs of the former)',
+		scalar keys %$base,
+		scalar @differ,
+		@builds,
+		scalar @unexpected,
+		scalar @on_catalogs,
+		$unstable);
 	info("pgseries: plans differ: see $file; rerun the same command")
-	  if @differ;
-	return @differ ? 1 : 0;
+	  if @unexpected;
+	return @unexpected ? 1 : 0;
 }
 
 # The keys of plans that a topic of the build changes by intention:
 # src/qa/plans-expected.json has a list of keys for each such topic.
 sub expected_keys
 {
-	my ($c, $name) = @_;
-	my $list =
-	  slurp_json($c->config->top . '/src/qa/plans-expected.json');
-	my %topic =
-	  map { $_->{topic} => 1 } @{ $c->builds->describe($name)->{patches} };
-	return {
-		map { $_ => 1 }
-		map { @{ $list->{$_} } } grep { $topic{$_} } keys %$list
-	};
+	my ($c, @patches) = @_;
+	my $list = slurp_json($c->config->top . '/src/qa/plans-expected.json');
+	my %topic = map { $_->{topic} => 1 } @patches;
+	return map { $_ => 1 }
+	  map { @{ $list->{$_} } } grep { $topic{$_} } keys %$list;
 }
 
-# Do patches of the build add to the system catalogs as initdb makes them?
+# Do patches add to the system catalogs as initdb makes them?
 sub changes_catalogs
 {
-	my ($c, $name) = @_;
+	my (@patches) = @_;
 	return scalar grep {
 		read_file($_->{path}) =~
 		  m{^\+\+\+ b/src/(?:include/catalog/\S+\.dat|backend/catalog/\S+\.sql)$}m
-	} @{ $c->builds->describe($name)->{patches} };
-}
-
-# Does any of the plans, { plan => 1 }, read a system catalog?
-sub reads_catalogs
-{
-	my ($plans) = @_;
-	return scalar grep { / on pg_catalog\./ } keys %{ $plans || {} };
+	} @patches;
 }
 
 # The keys for which no plan of one build was ever seen on the other.  $runs says
@@ -216,17 +191,16 @@ sub regression_suite
 {
 	my ($c, $b, $server, $log, @options) = @_;
 	my $config = $c->config;
-	my $base = $c->builds->ensure('base');
 	my $regress = "$b->{build}/src/test/regress";
-	my $input = "$base->{src}/src/test/regress";
+	my $input = $c->builds->ensure('base')->{src} . '/src/test/regress';
 
 	# The same paths for all runs: they get into the catalogs, and their length
 	# into the size of pg_proc and so into costs.
 	my $dir = make_dir($config->work . '/plans', $config->caller);
-	my $output = "$dir/output";
-	remove_tree($output);
-	make_dir("$output/testtablespace");
-	make_dir($_, $config->user) for "$output/testtablespace", $output;
+	remove_tree("$dir/output");
+	make_dir("$dir/output/testtablespace");
+	make_dir($_, $config->user)
+	  for "$dir/output/testtablespace", "$dir/output";
 	unlink "$dir/lib";
 	symlink $regress,
 	  "$dir/lib"
@@ -245,9 +219,9 @@ sub regression_suite
 			"--dlpath=$dir/lib",
 			"--inputdir=$input",
 			"--expecteddir=$input",
-			"--outputdir=$output",
+			"--outputdir=$dir/output",
 			'--max-concurrent-tests=20',
-			'--schedule=' . "$input/parallel_schedule",
+			"--schedule=$input/parallel_schedule",
 			@options
 		],
 		env => { PGDATABASE => undef },
@@ -261,15 +235,6 @@ sub regression_suite
 	return;
 }
 
-# In what a node returns, numbers may be process numbers or drawn by lot; they do
-# not decide about the plan.
-sub whole_numbers
-{
-	my ($text) = @_;
-	$text =~ s/(?<![\w.\$])\d+(?![\w.])/N/g;
-	return $text;
-}
-
 =item parse_log($file)
 
 Returns the plans in a server log written with the settings above.
@@ -281,41 +246,29 @@ Returns the plans in a server log written with the settings above.
 sub parse_log
 {
 	my ($file) = @_;
-	my (%plan, %seen, $test, @lines);
-	my $flush = sub {
-		return unless @lines;
-		my ($first) = grep { $lines[$_] =~ /^\S.*\(cost=\d/ } 1 .. $#lines;
-		$first = @lines unless defined $first;
-		my $query = join "\n", splice(@lines, 0, $first);
-		my $plan = join "\n", @lines;
-		@lines = ();
-		for ($query, $plan) { s/\b(pg_(?:toast_)?temp)_\d+/$1_N/g; }
+	my (%plan, %seen);
+	for (split /\n(?!\t)/, read_file($file))
+	{
+		my ($test, $text) =
+		  /^\[([^\]]*)\] LOG:  duration: [\d.]+ ms  plan:\n(.*)/s
+		  or next;
+		$text =~ s/^\t//gm;
+		$text =~ s/\b(pg_(?:toast_)?temp)_\d+/$1_N/g;
+		my ($query, $plan) = split /\n(?=\S.*\(cost=\d)/, $text, 2;
 
 		# Constants hold times of day and random numbers, and in queries also
 		# what psql has put in from a query before; memory is EXPLAIN
-		# ANALYZE's.  Nodes, costs, rows, columns and conditions remain.
+		# ANALYZE's; in what a node returns, numbers may be process numbers or drawn
+		# by lot.  Nodes, costs, rows, columns and conditions remain.
+		$plan //= '';
 		$plan =~ s/'[^']*+'(?:'[^']*+')*+/'C'/g;
 		$plan =~ s/Memory(?: Usage)?: \d+kB/Memory: N/g;
-		$plan =~ s/^(\s*Output:.*)$/whole_numbers($1)/gem;
+		$plan =~
+		  s/^(\s*Output:.*)$/$1 =~ s{(?<![\w.\$])\d+(?![\w.])}{N}gr/gem;
 		$query =~ s/\d+/N/g;
 		my $n = ++$seen{"$test\n$query"};
 		$plan{"$test #$n\n$query"} = $plan;
-	};
-	open(my $fh, '<', $file)
-	  or fail(2, "cannot read $file: $!", 'run it again');
-	while (my $line = <$fh>)
-	{
-		chomp $line;
-		if ($line =~ /^\[([^\]]*)\] LOG:  duration: [\d.]+ ms  plan:$/)
-		{
-			my $app = $1;
-			$flush->();
-			$test = $app;
-		}
-		elsif ($line =~ s/^\t//) { push @lines, $line if defined $test; }
-		else                     { $flush->(); $test = undef; }
 	}
-	$flush->();
 	return \%plan;
 }
 

@@ -3,6 +3,7 @@ package PgSeries::Stress;
 use strict;
 use warnings FATAL => 'all';
 
+use List::Util       qw(first min sum0);
 use PgSeries::Config ();
 use PgSeries::Plans  ();
 use PgSeries::Server;
@@ -32,12 +33,16 @@ Three kinds of tests that look for what nobody has thought of:
 
 =over
 
-=item command($context, @words)
+=item check_arguments($context, @words), command($context, @words)
 
-The command C<pgseries stress>.  Returns the exit status: 1 for a finding.
+The command C<pgseries stress>: the first raises an error if the words or options
+make no sense and fills in the others, the second returns the exit status, 1 for a
+finding.
 
 =cut
 
+# The code of a kind gets the context and build, count, seed and short; it returns
+# (true for a finding, what to print).
 my %KIND = (
 	sqlsmith => {
 		unit => 'queries',
@@ -61,7 +66,7 @@ my %KIND = (
 		code => \&PgSeries::Stress::Crash::rounds
 	});
 
-sub command
+sub check_arguments
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
@@ -76,68 +81,56 @@ sub command
 		2,
 		"stress $words[0] has no $other",
 		"say how many $unit with --$unit=N") if defined $o->{$other};
-	my $count =
-		defined $o->{$unit} ? $o->{$unit}
-	  : $o->{short}         ? $kind->{short}
-	  :                       $kind->{count};
+	my $count = $o->{count} = $o->{$unit}
+	  // $kind->{ $o->{short} ? 'short' : 'count' };
 	fail(2, "--$unit=$count is not positive", "say how many $unit to run")
 	  if $count < 1;
-	my $seed = defined $o->{seed} ? $o->{seed} : time % 1_000_000;
+	$o->{seed} //= time % 1_000_000;
 	fail(
 		2,
-		"--seed=$seed is not a seed",
+		"--seed=$o->{seed} is not a seed",
 		'choose an integer from 0 to 2147483647'
-	) if $seed < 0 || $seed > 0x7FFFFFFF;
-	my $build = defined $o->{build} ? $o->{build} : $kind->{build};
-	my $result = $kind->{code}->(
-		$c,
-		build => $build,
-		count => $count,
-		seed => $seed,
-		short => $o->{short});
-	$c->say({ %{ $result->{data} }, seed => $seed, build => $build },
-		$result->{text});
-	return $result->{found} ? 1 : 0;
+	) if $o->{seed} < 0 || $o->{seed} > 0x7FFFFFFF;
+	$c->builds->describe($o->{build} //= $kind->{build});
+	sqlsmith_program() if $words[0] eq 'sqlsmith';
+	return;
+}
+
+sub command
+{
+	my ($c, $name) = @_;
+	my ($found, $text) = $KIND{$name}{code}->($c, %{ $c->{option} });
+	$c->say($text);
+	return $found ? 1 : 0;
 }
 
 =item log_findings($file, \%errors, \%internal)
 
 Reads a server log whose lines begin with "[PID] SQLSTATE ".  Returns the lines
 that tell of a crash, with those that follow.  Adds the errors to %errors,
-{ SQLSTATE => { count, messages => { text => count } } }, and the internal ones
-(class XX) to %internal, { message => { count, message, statement } }; numbers and
-quoted names are masked in the keys.
+{ SQLSTATE => { text => count } }, and the internal ones (class XX) to %internal,
+{ text => { count, message, statement } }; numbers and quoted names are masked in
+the keys.
 
 =cut
 
 my $CRASH =
   qr/^TRAP: |PANIC:  |was terminated by signal|server closed the connection/;
-use constant LINES_OF_CRASH => 60;
+use constant CRASH_SHOWN => 60;
 
 sub log_findings
 {
 	my ($file, $errors, $internal) = @_;
-	my (@crash, %last, $into);
-	open(my $fh, '<', $file)
-	  or fail(2, "cannot read $file: $!", 'run it again');
-	while (my $line = <$fh>)
+	my (@crash, %last);
+	for (split /\n(?!\t)/, read_file($file))
 	{
-		push @crash, $line
-		  if $line =~ $CRASH || @crash && @crash < LINES_OF_CRASH;
-		if ($line =~ /^\t(.*)/s)
-		{
-			$$into .= $1 if $into;
-			next;
-		}
-		undef $into;
-		next unless $line =~ /^\[(\d+)\] (\w{5}) (\w+):  (.*)/s;
-		my ($pid, $state, $level, $text) = ($1, $2, $3, $4);
+		push @crash, "$_\n" if /$CRASH/ || @crash && @crash < CRASH_SHOWN;
+		my ($pid, $state, $level, $text) = /^\[(\d+)\] (\w{5}) (\w+):  (.*)/s
+		  or next;
 		if ($level =~ /^(ERROR|FATAL|PANIC)$/)
 		{
-			chomp $text;
 			my $masked = masked($text);
-			$errors->{$state}{count}++;
-			$errors->{$state}{messages}{$masked}++;
+			$errors->{$state}{$masked}++;
 			delete $last{$pid};
 			next if $state !~ /^XX/;
 			$last{$pid} = $internal->{$masked} ||= { message => $text };
@@ -145,9 +138,7 @@ sub log_findings
 		}
 		elsif ($level eq 'STATEMENT' && $last{$pid})
 		{
-			next if defined $last{$pid}{statement};
-			$last{$pid}{statement} = $text;
-			$into = \$last{$pid}{statement};
+			$last{$pid}{statement} //= $text =~ s/\n\t/\n/gr;
 		}
 	}
 	return @crash;
@@ -156,9 +147,7 @@ sub log_findings
 sub masked
 {
 	my ($text) = @_;
-	$text =~ s/"[^"]*"/"..."/g;
-	$text =~ s/\d+/N/g;
-	return $text;
+	return $text =~ s/"[^"]*"/"..."/gr =~ s/\d+/N/gr;
 }
 
 # sqlsmith.
@@ -176,66 +165,55 @@ my %SQLSMITH_SETTINGS = (
 # log is read and emptied.
 use constant SQLSMITH_SLICE => 10_000;
 
+sub sqlsmith_program
+{
+	return find_tool('sqlsmith', PgSeries::Config::PATH) // fail(
+		2,
+		'sqlsmith is missing',
+		'install the Debian package sqlsmith: apt-get install sqlsmith');
+}
+
 sub sqlsmith
 {
 	my ($c, %opt) = @_;
-	my $config = $c->config;
-	my $program = find_tool('sqlsmith', PgSeries::Config::PATH);
-	fail(
-		2,
-		'sqlsmith is missing',
-		'install the Debian package sqlsmith: apt-get install sqlsmith'
-	) unless defined $program;
 	my $server = sqlsmith_server($c, %opt);
 	my $processes = processors();
 	my (%errors, %internal, @crash);
-	my ($done, $slice) = (0, 0);
+	my ($done, $seed) = (0, $opt{seed});
 
 	while ($done < $opt{count} && !@crash)
 	{
 		progress("sqlsmith: $done of $opt{count} queries");
-		my $left = $opt{count} - $done;
-		$left = SQLSMITH_SLICE if $left > SQLSMITH_SLICE;
-		my @share =
-		  map { int(($left + $_) / $processes) } 0 .. $processes - 1;
-		my @logs =
-		  map { "$server->{build}{log}/sqlsmith-$_.log" } 0 .. $#share;
-		unlink @logs;
-		my @jobs;
-		for my $i (grep { $share[$_] } 0 .. $#share)
+		my $slice = min($opt{count} - $done, SQLSMITH_SLICE);
+		my (@jobs, @logs);
+		for my $i (0 .. $processes - 1)
 		{
-			my $seed = $opt{seed} + $slice * $processes + $i;
-			push @jobs, sub {
-				one_sqlsmith($program, $server, $seed, $share[$i], $logs[$i]);
-			};
+			my $queries = int(($slice + $i) / $processes) or next;
+			my $log = "$server->{build}{log}/sqlsmith-$i.log";
+			my $own = $seed + $i;
+			unlink $log;
+			push @logs, $log;
+			push @jobs, sub { one_sqlsmith($server, $own, $queries, $log); };
 		}
 		my $ok = eval { in_parallel(@jobs); 1 };
 		my $error = $@;
 		@crash = log_findings($server->log, \%errors, \%internal);
-		for my $log (grep { -f } @logs)
-		{
-			push @crash, grep { /server closed the connection/ } split /^/,
-			  read_file($log);
-		}
-		if (!$ok && !@crash)
-		{
-			# It may have run for hours.  Whether base has the same internal errors
-			# is not known, though.
-			my @internal = map { $internal{$_} } sort keys %internal;
-			info('sqlsmith: no crash in '
-				  . sqlsmith_result($server, $done, \%errors, \@internal, [])
-				  ->{text});
-			die $error;
-		}
-		$done += $left;
-		$slice++;
-
+		push @crash, map {
+			grep { /server closed the connection/ } split /^/, read_file($_)
+		} grep { -f } @logs;
+		die $error unless $ok || @crash;
+		$done += $slice;
+		$seed += $processes;
 		$server->empty_log unless @crash;
 	}
-	$server->stop;
 	my @internal = map { $internal{$_} } sort keys %internal;
+	$server->stop;
 	seen_on_base($c, \@internal, %opt) if @internal;
-	return sqlsmith_result($server, $done, \%errors, \@internal, \@crash);
+	my $text = sqlsmith_result($done, \%errors, \@internal);
+	$text .= 'crash (see ' . $server->log . "):\n" . join '', @crash
+	  if @crash;
+	my $found = @crash || grep { !$_->{base} } @internal;
+	return ($found, $text);
 }
 
 # A server with the database that sqlsmith reads its tables and functions from,
@@ -273,27 +251,15 @@ ALTER ROLE sqlsmith SET parallel_tuple_cost = 0;
 ALTER ROLE sqlsmith SET min_parallel_table_scan_size = 0;
 ALTER ROLE sqlsmith SET enable_partitionwise_join = on;
 ALTER ROLE sqlsmith SET enable_partitionwise_aggregate = on;
-DO $$
-DECLARE n regnamespace; t regclass; f regprocedure;
-BEGIN
-	FOR n IN SELECT oid FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$'
-	LOOP
-		EXECUTE format('GRANT USAGE ON SCHEMA %s TO sqlsmith', n);
-	END LOOP;
-	FOR t IN SELECT c.oid FROM pg_class c
-		WHERE c.relkind IN ('r', 'p', 'v', 'm') AND NOT c.relispartition
-		AND c.relnamespace::regnamespace::text !~ '^pg_|^information_schema$'
-	LOOP
-		EXECUTE format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO sqlsmith', t);
-	END LOOP;
-	FOR f IN SELECT p.oid FROM pg_proc p
-		JOIN pg_language l ON l.oid = p.prolang
-		WHERE p.proname ~ '^(pg_(terminate|cancel)_backend|pg_sleep.*|pg_(try_)?advisory_.*|pg_notify|set_config|pg_reload_conf|wait_pid)$'
-		OR p.pronamespace <> 'pg_catalog'::regnamespace AND l.lanname = 'c'
-	LOOP
-		EXECUTE format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', f);
-	END LOOP;
-END $$;
+SELECT format('GRANT USAGE ON SCHEMA %s TO sqlsmith', oid::regnamespace)
+FROM pg_namespace WHERE nspname !~ '^pg_|^information_schema$' \gexec
+SELECT format('GRANT SELECT, INSERT, UPDATE, DELETE ON %s TO sqlsmith', oid::regclass)
+FROM pg_class WHERE relkind IN ('r', 'p', 'v', 'm') AND NOT relispartition
+AND relnamespace::regnamespace::text !~ '^pg_|^information_schema$' \gexec
+SELECT format('REVOKE EXECUTE ON ROUTINE %s FROM PUBLIC', p.oid::regprocedure)
+FROM pg_proc p JOIN pg_language l ON l.oid = p.prolang
+WHERE p.proname ~ '^(pg_(terminate|cancel)_backend|pg_sleep.*|pg_(try_)?advisory_.*|pg_notify|set_config|pg_reload_conf|wait_pid)$'
+OR p.pronamespace <> 'pg_catalog'::regnamespace AND l.lanname = 'c' \gexec
 EOT
 	$server->empty_log;
 	return $server;
@@ -301,13 +267,9 @@ EOT
 
 sub one_sqlsmith
 {
-	my ($program, $server, $seed, $queries, $log) = @_;
-	my $target =
-		'host='
-	  . $server->socket_dir
-	  . ' port='
-	  . $server->port
-	  . ' user=sqlsmith dbname=regression';
+	my ($server, $seed, $queries, $log) = @_;
+	my $target = join ' ', 'host=' . $server->socket_dir,
+	  'port=' . $server->port, 'user=sqlsmith', 'dbname=regression';
 
 	# Few queries take as long as statement_timeout allows, which has to be enough
 	# for what sqlsmith asks at its start.
@@ -315,22 +277,21 @@ sub one_sqlsmith
 	my $status = run_status(
 		[
 			'timeout', $seconds,
-			$program, "--target=$target",
+			sqlsmith_program(), "--target=$target",
 			"--seed=$seed", "--max-queries=$queries",
 			'--exclude-catalog'
 		],
 		env => $server->{config}->environment,
 		user => $server->{config}->user,
 		log => $log);
+	return if $status == 0;
 	fail(
 		1,
 		"sqlsmith did not end within $seconds s",
 		'look for a backend that ignores statement_timeout: see '
 		  . $server->log) if $status == 124;
-	fail(2, "sqlsmith ended with status $status",
-		"see $log", tail_file($log, 5))
-	  if $status != 0;
-	return;
+	return fail(2, "sqlsmith ended with status $status",
+		"see $log", tail_file($log, 5));
 }
 
 # The build of plain upstream that is made as another one is.
@@ -347,12 +308,11 @@ sub seen_on_base
 	my $server = sqlsmith_server($c, %opt, build => base_of($opt{build}));
 	for my $error (grep { defined $_->{statement} } @$internal)
 	{
-		my $said = '';
 		$server->client(
 			[qw(psql --no-psqlrc --quiet -U sqlsmith -d regression)],
 			in => "BEGIN;\n$error->{statement};\nROLLBACK;\n",
 			out => \my $out,
-			err => \$said);
+			err => \my $said);
 		my ($message) = $said =~ /^ERROR:  (.*)$/m;
 		$error->{base} = 1
 		  if defined $message
@@ -364,40 +324,24 @@ sub seen_on_base
 
 sub sqlsmith_result
 {
-	my ($server, $done, $errors, $internal, $crash) = @_;
-	my $total = 0;
-	$total += $_->{count} for values %$errors;
-	my @kinds =
-	  sort { $errors->{$b}{count} <=> $errors->{$a}{count} || $a cmp $b }
-	  keys %$errors;
-	my $text = "$done queries, $total errors\n";
-	for my $state (@kinds[ 0 .. ($#kinds < 9 ? $#kinds : 9) ])
+	my ($done, $errors, $internal) = @_;
+	my %count = map { $_ => sum0(values %{ $errors->{$_} }) } keys %$errors;
+	my @states = sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count;
+	my $text = "$done queries, " . sum0(values %count) . " errors\n";
+	for my $state (@states[ 0 .. min($#states, 9) ])
 	{
-		my $messages = $errors->{$state}{messages};
-		my ($most) =
-		  sort { $messages->{$b} <=> $messages->{$a} || $a cmp $b }
-		  keys %$messages;
-		$text .= sprintf "%8d  %s  such as: %s\n", $errors->{$state}{count},
-		  $state, $most;
+		my $of = $errors->{$state};
+		my ($most) = sort { $of->{$b} <=> $of->{$a} || $a cmp $b } keys %$of;
+		$text .= sprintf "%8d  %s  such as: %s\n", $count{$state}, $state,
+		  $most;
 	}
 	for (@$internal)
 	{
 		$text .= sprintf "internal error%s, %d times: %s\n%s\n",
 		  $_->{base} ? ' (on base, too)' : '', $_->{count}, $_->{message},
-		  defined $_->{statement} ? $_->{statement} : '(no statement)';
+		  $_->{statement} // '(no statement)';
 	}
-	$text .= 'crash (see ' . $server->log . "):\n" . join('', @$crash)
-	  if @$crash;
-	return {
-		found => @$crash || grep({ !$_->{base} } @$internal) ? 1 : 0,
-		data => {
-			queries => $done,
-			errors => { map { $_ => $errors->{$_}{count} } keys %$errors },
-			internal => $internal,
-			crash => join('', @$crash)
-		},
-		text => $text
-	};
+	return $text;
 }
 
 # The comparison of base and patched.
@@ -418,89 +362,74 @@ my %DIFFERENTIAL_SETTINGS = (
 use constant BATCH => 250;
 use constant LOOK => 50;
 
-# Lines of output to show of a difference.
-use constant SHOWN => 20;
-
 sub differential
 {
 	my ($c, %opt) = @_;
-	my %name = (first => base_of($opt{build}), second => $opt{build});
-	my %server;
-	for my $which (qw(first second))
-	{
-		$server{$which} = PgSeries::Server->new(
-			$c->config,
-			$c->builds->ensure($name{$which}),
-			name => "differential-$which",
-			settings => \%DIFFERENTIAL_SETTINGS);
-	}
-	for my $server (@server{qw(first second)})
+	my @names = (base_of($opt{build}), $opt{build});
+	my @servers = map {
+		PgSeries::Server->new(
+			$c->config, $c->builds->ensure($_),
+			name => 'differential',
+			settings => \%DIFFERENTIAL_SETTINGS)
+	} @names;
+	for my $server (@servers)
 	{
 		$server->create;
 		$server->start;
 		$server->sql('CREATE EXTENSION amcheck');
 	}
-	my ($done, $errors, $batch) = (0, 0, 0);
-	my $difference;
-	while ($done < $opt{count} && !$difference)
+	my ($done, $errors, $seed, $text) = (0, 0, $opt{seed}, '');
+	while ($done < $opt{count} && $text eq '')
 	{
 		progress("differential: $done of $opt{count} queries");
-		my $seed = $opt{seed} + $batch++;
-		my $count = $opt{count} - $done;
-		$count = BATCH if $count > BATCH;
+		my $count = min($opt{count} - $done, BATCH);
 		my ($script, @cases) = batch($seed, $count);
-		my @log = map { "$server{$_}{build}{log}/differential-$_.log" }
-		  qw(first second);
 		in_parallel(
-			sub { run_script($server{first}, $script, $log[0]); },
-			sub { run_script($server{second}, $script, $log[1]); });
-		my @first = outputs($log[0]);
-		my @second = outputs($log[1]);
+			map {
+				my $server = $_;
+				sub { run_script($server, $script); }
+			} @servers);
+		my @logs = map { log_of($_) } @servers;
+		my @printed = map { [ outputs($_) ] } @logs;
 		fail(2, "the schema of seed $seed cannot be made",
-			"see $log[0]", tail_file($log[0], 10))
-		  if defined $first[0] && $first[0] =~ /^ERROR: /m;
-		my ($i) = grep {
-				 !defined $first[$_]
-			  || !defined $second[$_]
-			  || $first[$_] ne $second[$_]
-		} 0 .. @cases;
-		$errors += grep { defined && /^ERROR: /m } @first;
+			"see $logs[0]", tail_file($logs[0], 10))
+		  if ($printed[0][0] // '') =~ /^ERROR: /m;
+		$errors += grep { /^ERROR: /m } @{ $printed[0] };
 		$done   += $count;
-		next unless defined $i;
-		my $dir = make_dir($c->config->build . '/stress');
-		my ($one, $two) = shown($first[$i], $second[$i]);
-		write_file("$dir/differential-$seed.sql", $script);
-		$difference = {
-			seed => $seed,
-			script => "$dir/differential-$seed.sql",
-			outputs => [ $one, $two ],
-			%{ $cases[$i] || { kind => 'end of the session' } }
-		};
+		my $ended = "(the session has ended)\n";
+		my $i =
+		  first { ($printed[0][$_] // $ended) ne ($printed[1][$_] // '') }
+		  0 .. @cases;
+		if (defined $i)
+		{
+			my $file = make_dir($c->config->build . '/stress') . "/$seed";
+			write_file("$file.sql", $script);
+			write_file("$file.$names[$_]", $printed[$_][$i] // $ended)
+			  for 0, 1;
+			run_status([ 'diff', '-U3', map { "$file.$_" } @names ],
+				out => \my $diff);
+			my $case = $cases[$i] || { kind => 'end of the session' };
+			$text = join '', "difference: $case->{kind}\n",
+			  ( map { "$_;\n" }
+				map { @$_ } grep { $_ } @$case{qw(settings statements)}),
+			  grep { defined } (split /^/, $diff)[ 0 .. 49 ];
+			info(
+				"pgseries: the whole session is in $file.sql; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$seed --queries="
+				  . BATCH);
+		}
+		$seed++;
 	}
-	$_->stop for @server{qw(first second)};
-	my $text = '';
-	if ($difference)
-	{
-		my $d = $difference;
-		$text = join '', "difference: $d->{kind}\n",
-		  (map { "$_;\n" } @{ $d->{settings} }, @{ $d->{statements} }),
-		  "--- $name{first}\n$d->{outputs}[0]--- $opt{build}\n$d->{outputs}[1]";
-		info(
-			"pgseries: the whole session is in $d->{script}; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$d->{seed} --queries="
-			  . BATCH);
-	}
-	$text .=
-	  "$done queries, seed $opt{seed}, $errors with an error on base: "
-	  . ($difference ? "a difference\n" : "no difference\n");
-	return {
-		found => $difference ? 1 : 0,
-		data => {
-			queries => $done,
-			errors => $errors,
-			difference => $difference
-		},
-		text => $text
-	};
+	$_->stop for @servers;
+	return (
+		$text ne '',
+		"$text$done queries, seed $opt{seed}, $errors with an error on base: "
+		  . ($text eq '' ? 'no difference' : 'a difference'));
+}
+
+sub log_of
+{
+	my ($server) = @_;
+	return "$server->{build}{log}/differential.log";
 }
 
 =item batch($seed, $count)
@@ -521,32 +450,29 @@ sub batch
 		settings => [],
 		statements => [ split /;\n/, $generator->contents ]
 	};
-	my $script =
-		mark(0)
-	  . "SET client_min_messages = error;\nDROP SCHEMA IF EXISTS st CASCADE;\n"
-	  . $generator->setup
-	  . "RESET ALL;\n";
 	for my $n (1 .. $count)
 	{
 		push @cases, $generator->next_case;
 		push @cases, $look if $n % LOOK == 0 || $n == $count;
 	}
+	my $script =
+	  "\\echo ==== 0\nSET client_min_messages = error;\nDROP SCHEMA IF EXISTS st CASCADE;\n"
+	  . $generator->setup
+	  . "RESET ALL;\n";
 	for my $i (1 .. $#cases)
 	{
-		$script .= join '', mark($i),
+		$script .= join '', "\\echo ==== $i\n",
 		  map { "$_;\n" } @{ $cases[$i]{settings} },
 		  @{ $cases[$i]{statements} }, 'RESET ALL';
 	}
-	return ($script . mark(scalar @cases), @cases);
+	return ("$script\\echo ==== " . @cases . "\n", @cases);
 }
-
-sub mark { my ($i) = @_; return "\\echo ==== $i\n"; }
 
 # Runs psql, whose output and errors get into the log.
 sub run_script
 {
-	my ($server, $script, $log) = @_;
-	unlink $log;
+	my ($server, $script) = @_;
+	unlink log_of($server);
 	$server->client(
 		[
 			qw(psql --no-psqlrc --no-align --tuples-only
@@ -554,7 +480,7 @@ sub run_script
 		],
 		env => { PGOPTIONS => '-c search_path=st,public' },
 		in => $script,
-		log => $log);
+		log => log_of($server));
 	return;
 }
 
@@ -573,29 +499,6 @@ sub outputs
 	my @outputs;
 	$outputs[$_] = $output{$_} for keys %output;
 	return @outputs;
-}
-
-# What to show of two outputs: some lines of each from where they differ.
-sub shown
-{
-	my ($first, $second) = @_;
-	my @lines =
-	  map {
-		[ split /^/, defined $_ ? $_ : "(nothing: the session has ended)\n" ]
-	  } ($first, $second);
-	my $from = 0;
-	$from++
-	  while $from < @{ $lines[0] }
-	  && $from < @{ $lines[1] }
-	  && $lines[0][$from] eq $lines[1][$from];
-	$from = $from < 3 ? 0 : $from - 3;
-	return map {
-		my @rest = @$_[ $from .. $#$_ ];
-		my $more = @rest - SHOWN;
-		$#rest = SHOWN - 1 if $more > 0;
-		join '', $from ? "(line ${\($from + 1)})\n" : (), @rest,
-		  $more > 0    ? "($more more lines)\n"     : ();
-	} @lines;
 }
 
 1;

@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use PgSeries::Server;
-use PgSeries::Stats qw(random_integers);
+use PgSeries::Stress::Generator;
 use PgSeries::Util
   qw(fail in_parallel info make_dir progress read_file write_file);
 use Time::HiRes qw(usleep);
@@ -84,97 +84,64 @@ FROM pg_class WHERE relispartition AND relkind = 'r' \gexec
 VACUUM ANALYZE;
 EOT
 
-# pgbench's scripts, each of which leaves one row in history and commits once.
+# pgbench's scripts, each of which is one transaction and leaves one row in history:
+# the values that are drawn, that row after its kind, and the statements.
 my %SCRIPT = (
-	transfer => <<'EOT',
-\set a random(1, 999)
-\set b random(:a + 1, 1000)
-\set x random(1, 100)
-BEGIN;
+	transfer => [ 'a 1 999, b :a + 1 1000, x 1 100', ':a, :b, :x', <<'EOT' ],
 UPDATE account SET balance = balance - :x WHERE id = :a;
 UPDATE account SET balance = balance + :x WHERE id = :b;
-INSERT INTO history VALUES ('transfer', :a, :b, :x);
-COMMIT;
 EOT
-	move => <<'EOT',
-\set a random(1, 1000)
-\set r random(0, 3)
-BEGIN;
+	move => [ 'a 1 1000, r 0 3', ':a', <<'EOT' ],
 UPDATE account SET region = :r WHERE id = :a;
-INSERT INTO history VALUES ('move', :a);
-COMMIT;
 EOT
-	upsert => <<'EOT',
-\set k random(0, 799)
-\set i random(1, 20)
-BEGIN;
+	upsert => [ 'k 0 799, i 1 20', ':k, :i', <<'EOT' ],
 INSERT INTO part VALUES (:k, :i, 1)
 	ON CONFLICT (k, id) DO UPDATE SET v = part.v + 1;
-INSERT INTO history VALUES ('upsert', :k, :i);
-COMMIT;
 EOT
-	carry => <<'EOT',
-\set k random(0, 799)
-\set l random(0, 799)
-\set i random(1, 20)
-BEGIN;
+	carry => [ 'k 0 799, l 0 799, i 1 20', ':k, :i', <<'EOT' ],
 WITH gone AS (DELETE FROM part WHERE k = :k AND id = :i RETURNING *)
 INSERT INTO part SELECT :l, id, v FROM gone
 	ON CONFLICT (k, id) DO UPDATE SET v = part.v + excluded.v;
-INSERT INTO history VALUES ('carry', :k, :i);
-COMMIT;
 EOT
-	indexed => <<'EOT',
-\set a random(0, 999)
-\set b random(0, 9)
-BEGIN;
+	indexed => [ 'a 0 999, b 0 9', ':a', <<'EOT' ],
 UPDATE item SET c1 = :a, total = :a + c2 WHERE c1 = :a + 1 AND id % 10 = :b;
-INSERT INTO history VALUES ('indexed', :a);
-COMMIT;
 EOT
-	plain => <<'EOT',
-\set a random(0, 999)
-BEGIN;
+	plain => [ 'a 0 999', ':a', <<'EOT' ],
 UPDATE item SET plain = plain + 1 WHERE c1 = :a;
-INSERT INTO history VALUES ('plain', :a);
-COMMIT;
 EOT
-	replace => <<'EOT',
-\set a random(0, 999)
-BEGIN;
+	replace => [ 'a 0 999', ':a', <<'EOT' ]);
 DELETE FROM item WHERE id IN
 	(SELECT id FROM item ORDER BY id LIMIT 20 FOR UPDATE SKIP LOCKED);
 INSERT INTO item SELECT nextval('item_id'), :a, i, :a + i, 'new ' || i
 FROM generate_series(1, 20) i;
-INSERT INTO history VALUES ('replace', :a);
-COMMIT;
 EOT
-);
 
 # What must return nothing.
-my @CHECKS = (
-	"SELECT 'the sum of the accounts is ' || sum(balance) FROM account HAVING sum(balance) <> 0",
-	"SELECT 'there are ' || count(*) || ' accounts' FROM account HAVING count(*) <> 1000",
-	<<'EOT',
+my $CHECKS = <<'EOT';
+SELECT 'the sum of the accounts is ' || sum(balance) FROM account HAVING sum(balance) <> 0;
+SELECT 'there are ' || count(*) || ' accounts' FROM account HAVING count(*) <> 1000;
 WITH moved AS (SELECT id, sum(x) AS x FROM
 	(SELECT a, -amount FROM history WHERE kind = 'transfer'
 	UNION ALL SELECT b, amount FROM history WHERE kind = 'transfer') h(id, x) GROUP BY id)
 SELECT format('account %s has %s, its history says %s', id, balance, coalesce(x, 0))
-FROM account LEFT JOIN moved USING (id) WHERE balance <> coalesce(x, 0) LIMIT 5
-EOT
-	"SELECT format('upserts have added %s, history says %s', p, h) FROM (SELECT (SELECT coalesce(sum(v), 0) FROM part) AS p, (SELECT count(*) FROM history WHERE kind = 'upsert') AS h) q WHERE p <> h",
-	"SELECT 'item ' || id || ' has a wrong total' FROM item WHERE c1 + c2 <> total LIMIT 5",
-	"SELECT 'there are ' || count(*) || ' items' FROM item HAVING count(*) <> 60000",
-	"SELECT format('%s: block %s, offset %s: %s', c.oid::regclass, v.blkno, v.offnum, v.msg) FROM pg_class c, LATERAL verify_heapam(c.oid) v WHERE c.relkind IN ('r', 't') AND c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace)",
-);
+FROM account LEFT JOIN moved USING (id) WHERE balance <> coalesce(x, 0) LIMIT 5;
+SELECT format('upserts have added %s, history says %s', p, h) FROM
+	(SELECT (SELECT coalesce(sum(v), 0) FROM part) AS p,
+	(SELECT count(*) FROM history WHERE kind = 'upsert') AS h) q WHERE p <> h;
+SELECT 'item ' || id || ' has a wrong total' FROM item WHERE c1 + c2 <> total LIMIT 5;
+SELECT 'there are ' || count(*) || ' items' FROM item HAVING count(*) <> 60000;
+SELECT format('pgbench has committed %s transactions, history has %s', :known, count(*))
+FROM history HAVING count(*) < :known;
+SELECT format('%s: block %s, offset %s: %s', c.oid::regclass, v.blkno, v.offnum, v.msg)
+FROM pg_class c, LATERAL verify_heapam(c.oid) v WHERE c.relkind IN ('r', 't')
+AND c.relnamespace IN ('public'::regnamespace, 'pg_toast'::regnamespace);
 
-# One at a time, so that an error does not hide the next.
-my $INDEXES = <<'EOT';
+-- One at a time, so that an error does not hide the next.
 SELECT format('SELECT bt_index_parent_check(%L::regclass, heapallindexed => true, rootdescend => true, checkunique => true)',
 	c.oid::regclass)
 FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am m ON m.oid = c.relam
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'i'
-AND i.indisvalid AND m.amname = 'btree'
+AND i.indisvalid AND m.amname = 'btree' \gexec
 EOT
 
 # What the session that builds indexes left.
@@ -188,65 +155,48 @@ EOT
 
 =item rounds($context, build => NAME, count => N, seed => N)
 
-Runs the rounds until one fails.  Returns { found, data, text } for PgSeries::Stress.
+Runs the rounds until one fails.  Returns (true if one has failed, what to print).
 
 =cut
 
 sub rounds
 {
 	my ($c, %opt) = @_;
-	my $config = $c->config;
 	my $b = $c->builds->ensure($opt{build});
-	my $random = random_integers('crash', $opt{seed});
-	my $server = server($config, $b);
+	srand $opt{seed};
+	my $server = server($c->config, $b);
 	$server->create;
 	$server->start;
 	info('crash: filling the tables');
 	$server->sql($SETUP);
-	my $known = 0;
-	my @problems;
-	my $done = 0;
+	my ($done, $known, @problems) = (0, 0);
 
 	while ($done < $opt{count} && !@problems)
 	{
 		progress("crash: $done of $opt{count} rounds");
 		$server->stop;
 		$server = server(
-			$config, $b,
-			wal_level => pick($random, qw(minimal replica)),
-			wal_consistency_checking => pick($random, '', 'all'));
+			$c->config, $b,
+			wal_level =>
+			  PgSeries::Stress::Generator::pick(qw(minimal replica)),
+			wal_consistency_checking =>
+			  PgSeries::Stress::Generator::pick('', 'all'));
 		$server->empty_log;
 		$server->start;
-		push @problems, load_and_kill($server, $random, \$known);
-		push @problems, recover($server, $known) unless @problems;
+		@problems = load_and_kill($server, \$known);
+		@problems = recover($server, $known) unless @problems;
 		$done++;
 	}
-	my $text = join '', map { "$_\n" } @problems;
-	my $kept = '';
-	if (@problems)
-	{
-		$kept = keep($server, "$opt{seed}-$done");
-		$text .= "the data directory is kept: $kept, its log: $kept.log\n";
-	}
-	else { $server->stop; }
-	return {
-		found => @problems ? 1 : 0,
-		data => {
-			rounds => $done,
-			transactions => $known,
-			problems => \@problems,
-			$kept eq '' ? () : (kept => $kept)
-		},
-		text => $text
-		  . "$done rounds, seed $opt{seed}, $known transactions known to be committed: "
-		  . (@problems ? "a failure\n" : "no failure\n")
-	};
-}
-
-sub pick
-{
-	my ($random, @list) = @_;
-	return $list[ $random->(scalar @list) ];
+	push @problems,
+	  'the data directory is kept: ' . keep($server, "$opt{seed}-$done")
+	  if @problems;
+	$server->stop unless @problems;
+	return (
+		scalar @problems,
+		join '',
+		(map { "$_\n" } @problems),
+		"$done rounds, seed $opt{seed}, $known transactions known to be committed: ",
+		@problems ? 'a failure' : 'no failure');
 }
 
 sub server
@@ -258,58 +208,31 @@ sub server
 		settings => { %SETTINGS, %settings });
 }
 
-=item index_statements($random, $count)
+=item index_statements($count)
 
-Returns statements that build, rebuild and drop indexes.  $random is a function of
-PgSeries::Stats::random_integers.
+Returns statements that build, rebuild and drop indexes, drawn by rand.
 
 =cut
 
-my @COLUMNS = (
-	[ item => '(c1, c2)' ],
-	[ item => '(total DESC, id)' ],
-	[ item => '(t)' ],
-	[ item => '(plain)' ],
-	[ item => '((c1 + c2))' ],
-	[ item => '(id) INCLUDE (plain)', 'UNIQUE ' ],
-	[ item => '(c1, id)', 'UNIQUE ' ],
-	[ history => '(a, b)' ],
-	[ history => '(kind)' ],
-	[ part => '(id, v)' ],
-	[ part => '(k, id)', 'UNIQUE ' ],
-	[ account => '(balance)' ],
-	[ account_1 => '(balance, id)' ]);
+my $INDEX = <<'EOT';
+SET max_parallel_maintenance_workers = #range(0,4);
+SET maintenance_work_mem = '{256kB~64MB}'; {=c {~CONCURRENTLY}}CREATE
+{5:{=t item}INDEX @c made_@i ON item {(c1, c2)~(total DESC, id)~(t)~(plain)~((c1 + c2))}
+~2:{=t item}UNIQUE INDEX @c made_@i ON item {(id) INCLUDE (plain)~(c1, id)}
+~2:{=t history}INDEX @c made_@i ON history {(a, b)~(kind)}
+~{=t account_1}INDEX @c made_@i ON account_1 (balance, id)
+~3:{=c }{=t part}{INDEX made_@i ON part (id, v)~UNIQUE INDEX made_@i ON part (k, id)
+~{=t account}INDEX made_@i ON account (balance)}};
+{2:~{REINDEX {INDEX {~@c} made_@i~TABLE {~@c} @t~INDEX CONCURRENTLY item_pkey}
+~VACUUM item~CHECKPOINT}}; {~3:DROP INDEX {~@c} IF EXISTS made_@i}
+EOT
 
 sub index_statements
 {
-	my ($random, $count) = @_;
-	my @statements;
-	for my $i (1 .. $count)
-	{
-		my ($table, $columns, $unique) = @{ pick($random, @COLUMNS) };
-		my $whole = $table =~ /^(part|account)$/;
-		my $concurrently = !$whole && $random->(2) ? ' CONCURRENTLY' : '';
-		push @statements,
-		  'SET max_parallel_maintenance_workers = ' . $random->(5),
-		  'SET maintenance_work_mem = '
-		  . pick($random, q('256kB'), q('64MB')),
-		  'CREATE '
-		  . ($unique || '')
-		  . "INDEX$concurrently made_$i ON $table $columns";
-		my $again = $whole || $random->(2) ? '' : ' CONCURRENTLY';
-		push @statements,
-		  pick(
-			$random,
-			"REINDEX INDEX$again made_$i",
-			"REINDEX TABLE$again $table",
-			'REINDEX INDEX CONCURRENTLY item_pkey',
-			'VACUUM item',
-			'CHECKPOINT') if $random->(2);
-		$concurrently = !$whole && $random->(2) ? ' CONCURRENTLY' : '';
-		push @statements, "DROP INDEX$concurrently IF EXISTS made_$i"
-		  if $random->(4);
-	}
-	return @statements;
+	my ($count) = @_;
+	return
+	  map { PgSeries::Stress::Generator::statements($INDEX, i => $_) }
+	  1 .. $count;
 }
 
 # Errors that statements on indexes may have: a deadlock, an index that one made
@@ -319,22 +242,26 @@ my $EXPECTED = qr/^(40P01|42P01|42704|42P07|57P0\d|08\w{3})$/;
 # Runs the load until the server is gone.  Adds to $known what is committed.
 sub load_and_kill
 {
-	my ($server, $random, $known) = @_;
+	my ($server, $known) = @_;
 	my $b = $server->{build};
 	my $dir = make_dir("$b->{log}/crash");
 	my @files;
 	for my $name (sort keys %SCRIPT)
 	{
-		write_file("$dir/$name.sql", $SCRIPT{$name});
+		my ($drawn, $row, $statements) = @{ $SCRIPT{$name} };
+		my $set =
+		  $drawn =~ s/(\w) (.*?) (\d+)(?:, |$)/\\set $1 random($2, $3)\n/gr;
+		write_file("$dir/$name.sql",
+			"${set}BEGIN;\n${statements}INSERT INTO history VALUES ('$name', $row);\nCOMMIT;\n"
+		);
 		push @files, '-f', "$dir/$name.sql";
 	}
-	my @statements = (
-		'SET min_parallel_table_scan_size = 0',
-		index_statements($random, 100));
-	my $script = join '', map { "$_;\n" } @statements;
+	my $script = join '',
+	  map { "$_;\n" } 'SET min_parallel_table_scan_size = 0',
+	  index_statements(100);
 	my ($bench, $indexes) = ("$dir/pgbench.log", "$dir/indexes.log");
 	unlink $bench, $indexes;
-	my $wait = 300_000 + $random->(1_700_000);
+	my $wait = 300_000 + int rand 1_700_000;
 	in_parallel(
 		sub {
 			$server->client(
@@ -374,9 +301,10 @@ sub load_and_kill
 sub log_problems
 {
 	my ($server) = @_;
-	return map { "log: $_" }
-	  grep { /^TRAP: |PANIC:  |was terminated by signal|^\[\d+\] XX\w{3} / }
-	  split /\n/, read_file($server->log);
+	return
+	  map { "log: $_" }
+	  read_file($server->log) =~
+	  /^(?:TRAP: .*|.*PANIC:  .*|.*was terminated by signal.*|\[\d+\] XX\w{3} .*)$/mg;
 }
 
 =item kill_server($server)
@@ -401,43 +329,34 @@ sub kill_server
 	{
 		local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
 		kill 'STOP', $postmaster;
-		@all = (children($postmaster), $postmaster);
+		my %process = processes();
+		@all = (
+			$postmaster,
+			grep { $process{$_}[1] == $postmaster } keys %process);
 		kill 'KILL', @all;
 	}
 	for (1 .. 600)
 	{
-		return unless grep { alive($_) } @all;
+		my %process = processes();
+		return
+		  unless grep { $process{$_} && $process{$_}[0] !~ /[ZX]/ } @all;
 		usleep(100_000);
 	}
 	fail(2, "processes of $server->{data} survive SIGKILL", 'run it again');
 	return;
 }
 
-# (state, parent) of a process, or nothing if it is gone.
-sub process
+# All processes: { number => [ state, parent ] }.
+sub processes
 {
-	my ($pid) = @_;
-	open(my $fh, '<', "/proc/$pid/stat") or return;
-	my $line = <$fh>;
-	return defined $line && $line =~ /^.*\) (\S) (\d+)/s ? ($1, $2) : ();
-}
-
-sub alive
-{
-	my ($pid) = @_;
-	my ($state) = process($pid);
-	return defined $state && $state !~ /^[ZX]$/;
-}
-
-sub children
-{
-	my ($parent) = @_;
-	opendir(my $dir, '/proc')
-	  or fail(2, "cannot read /proc: $!", 'mount /proc');
-	return grep {
-		my (undef, $of) = process($_);
-		defined $of && $of == $parent;
-	} grep { /^\d+$/ } readdir $dir;
+	my %all;
+	for my $file (glob '/proc/[0-9]*/stat')
+	{
+		open(my $fh, '<', $file) or next;
+		my $line = join '', <$fh>;
+		$all{$1} = [ $2, $3 ] if $line =~ /^(\d+) .*\) (\S) (\d+)/s;
+	}
+	return %all;
 }
 
 # Starts the server again and looks at what it has.
@@ -450,13 +369,12 @@ sub recover
 		die $@ if ref $@ && $@->{code} == 130;
 		return ("recovery: $@");
 	}
-	my $script = join '', map { "$_;\n" } @CHECKS;
-	$script .=
-	  "SELECT format('pgbench has committed %s transactions, history has %s', $known, count(*)) FROM history HAVING count(*) < $known;\n"
-	  . "$INDEXES \\gexec\n$TIDY";
 	my $status = $server->client(
-		[qw(psql --no-psqlrc --quiet --no-align --tuples-only)],
-		in => $script,
+		[
+			qw(psql --no-psqlrc --quiet --no-align --tuples-only),
+			"--set=known=$known"
+		],
+		in => $CHECKS . $TIDY,
 		out => \my $out,
 		err => \my $err);
 	my @problems = grep { /\S/ } split /\n/, "$out\n$err";
@@ -464,23 +382,19 @@ sub recover
 	return (@problems, log_problems($server));
 }
 
-# Stops the server and renames its directory and log, so that the next run does
-# not replace them.
+# Renames the directory and the log of the server, so that the next run does not
+# replace them.
 sub keep
 {
 	my ($server, $name) = @_;
-	if (!eval { $server->stop; 1 })
-	{
-		die $@ if ref $@ && $@->{code} == 130;
-		info("pgseries: $@");
-	}
 	my $to = "$server->{data}-$name";
-	for ([ $server->data, $to ], [ $server->log, "$to.log" ],)
+	$server->stop;
+	for ([ $server->data, $to ], [ $server->log, "$to.log" ])
 	{
 		rename $_->[0], $_->[1]
 		  or fail(2, "cannot rename $_->[0]: $!", 'look at it where it is');
 	}
-	return $to;
+	return "$to, its log: $to.log";
 }
 
 1;

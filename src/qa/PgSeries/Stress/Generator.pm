@@ -3,8 +3,7 @@ package PgSeries::Stress::Generator;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util      qw(sum);
-use PgSeries::Stats qw(random_integers);
+use List::Util qw(sum uniq);
 
 =pod
 
@@ -22,8 +21,9 @@ PgSeries::Stress::Generator - random schemas and statements with one right answe
 
 =head1 DESCRIPTION
 
-All that it returns depends on the seed alone.  What the statements print depends
-on the data alone, not on plans, parallel workers or the order of rows in a table:
+All that it returns depends on the seed alone.  It draws from Perl's rand, which
+C<new> seeds: one generator at a time.  What the statements print depends on the data
+alone, not on plans, parallel workers or the order of rows in a table:
 
   - Rows are sorted by their text where the statement itself does not sort them by
     all of its columns, or by the unique one.  LIMIT comes only with the latter.
@@ -55,19 +55,22 @@ besides the views v_all (rng and plain, UNION ALL), v_join, v_sum and v_upd (whi
 can be updated) and some functions.  They lie in schema C<st>, which has to come
 first in search_path.
 
-=over
+The statements come from a grammar, in whose text
 
-=item new($seed)
+  {a~3:b}       is a, or three times as often b
+  {?4 a}        is " a" in one of four cases
+  {=x a}        is nothing, but from here on @x is what has been made of a
+  @t            is what has been assigned to t, or the alias of a new relation
+  #rule(a,b)    is what the rule makes of its arguments, or the method of that name
 
-Takes an integer from 0 to 4294967295.  Another seed raises the error of
-PgSeries::Stats.
+A rule has "NAME WEIGHT(PARAMETERS): TEXT"; the weight says how often it is taken
+among those with the same prefix.  "=" begins a query that sorts its rows, and ";"
+separates statements.
 
 =cut
 
-my @COLUMNS = qw(id k g v s n d);
-my $COLUMNS = join ', ', @COLUMNS;
+my $COLUMNS = 'id, k, g, v, s, n, d';
 my @PARTITIONED = qw(rng rng2 lst hsh two quarter);
-my @MORE_VIEWS = qw(v_join v_sum);
 
 # The types of parameters, for the columns and for what is no column.
 my %TYPE = (
@@ -77,229 +80,630 @@ my %TYPE = (
 	d => 'date',
 	ks => 'int[]');
 
-my $NULLABLE = qr/^[gs]$/;
+# The unique keys, but for that of two, which is drawn.
+my %KEY = (
+	(map { $_ => 'k, id' } qw(rng rng2)),
+	(map { $_ => 'id' } qw(hsh many plain child)),
+	lst => 'g, id',
+	quarter => 'd, id');
+
+my $TABLES = <<'END';
+CREATE SCHEMA st;
+CREATE TABLE rng (id int NOT NULL, k int NOT NULL, g int, v int NOT NULL, s text,
+	n numeric(10,2), d date NOT NULL) PARTITION BY RANGE (k);
+CREATE TABLE rng2 (LIKE rng) PARTITION BY RANGE (k);
+CREATE TABLE lst (LIKE rng) PARTITION BY LIST (g);
+CREATE TABLE hsh (LIKE rng) PARTITION BY HASH (id);
+CREATE TABLE two (LIKE rng) PARTITION BY RANGE (k);
+CREATE TABLE quarter (LIKE rng) PARTITION BY RANGE (d);
+CREATE TABLE many (LIKE rng);
+CREATE TABLE plain (LIKE rng);
+CREATE TABLE inh (LIKE rng);
+CREATE TABLE inh_1 () INHERITS (inh);
+CREATE TABLE inh_2 () INHERITS (inh);
+CREATE TABLE inh_3 () INHERITS (inh);
+CREATE TABLE inh_4 () INHERITS (inh);
+END
+my $VIEWS = <<'END';
+CREATE VIEW v_all AS SELECT id * 2 AS id, k, g, v, s, n, d FROM rng
+	UNION ALL SELECT id * 2 + 1, k, g, v, s, n, d FROM plain;
+CREATE VIEW v_join AS SELECT a.id, a.k, a.g, b.v, b.s, a.n, b.d
+	FROM rng a JOIN rng2 b ON b.k = a.k AND b.id = a.id;
+CREATE VIEW v_sum AS SELECT min(id) AS id, k, max(g) AS g, sum(v)::int AS v,
+	min(s) AS s, max(n) AS n, min(d) AS d FROM two GROUP BY k;
+CREATE VIEW v_upd AS SELECT id, k, g, v, s, n, d FROM rng WHERE v < 450 CHECK_OPTION;
+CREATE FUNCTION same(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE
+	AS $$ BEGIN RETURN x; END $$;
+CREATE FUNCTION f_count(x int) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE
+	AS $$ DECLARE r text; BEGIN
+	SELECT count(*) || '/' || coalesce(sum(v), 0) INTO r FROM ANY_TABLE WHERE k = x;
+	RETURN r; END $$;
+CREATE FUNCTION f_rows(x int, y int) RETURNS TABLE (id int, k int, v int)
+	LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN QUERY SELECT t.id, t.k, t.v
+	FROM ANY_TABLE t WHERE t.k BETWEEN x AND y ORDER BY t.k, t.id; END $$;
+CREATE FUNCTION f_set(x int) RETURNS TABLE (id int, v int) LANGUAGE sql STABLE
+	AS $$ SELECT t.id, t.v FROM ANY_TABLE t WHERE t.k = x $$;
+CREATE FUNCTION f_add(x int, y int) RETURNS bigint LANGUAGE plpgsql
+	AS $$ DECLARE c bigint; BEGIN UPDATE ANY_TABLE SET v = (v + y) % 500 WHERE k = x;
+	GET DIAGNOSTICS c = ROW_COUNT; RETURN c; END $$;
+ANALYZE;
+END
+my $OTHER_ORDER =
+  '(d date NOT NULL, junk int, s text, n numeric(10,2), v int NOT NULL, g int, k int NOT NULL, id int NOT NULL)';
+
+my $GRAMMAR = <<'END';
+where(t): #condition(@t){?3 AND #condition(@t)}
+filter(t): {2: WHERE #where(@t)~}
+dir: {2:~ DESC~ NULLS FIRST~ DESC NULLS LAST}
+limit: {2: LIMIT #value(rows){?3 OFFSET #value(rows)}~}
+values(c): #value(@c), #value(@c){?2 , #value(@c)}{?2 , #value(@c)}{?3 , #value(@c)}
+condition_equal 4(t c): @t.@c = #value(@c)
+condition_between 4(t c): {5:{=c {3:k~id~v~n~d}}{=x #value(@c)}@t.@c BETWEEN @x AND @x + #range(5,44)~{=x
+	#value(s)}@t.s BETWEEN @x AND @x || 'z'~@t.g BETWEEN #value(g) AND #value(g)}
+condition_less 1(t c): @t.@c {<~<=~>~>=} #value(@c)
+condition_in 3(t c): @t.@c IN (#values(@c){?10 , NULL})
+condition_any 1(t c): @t.k = ANY (#value(ks)::int[])
+condition_null 1(t c): @t.{g IS NULL~s IS NULL~g IS NOT NULL}
+condition_modulo 1(t c): @t.v % #range(2,10) = 1
+condition_row 1(t c): {=k #literal(k)}(@t.k, @t.v) >= (@k, #value(v)) AND @t.k < @k + #range(1,50)
+condition_or 1(t c): (#condition(@t) OR #condition(@t))
+condition_not 1(t c): NOT (#condition(@t))
+condition_exists 1(t c): #deeper(@t,exists)
+condition_subquery 1(t c): #deeper(@t,subquery)
+exists(t): {EXISTS~NOT EXISTS} (SELECT 1 FROM #from(@u) WHERE @u.k = @t.k AND #condition(@u))
+subquery(t): {@t.k IN (SELECT @u.k FROM #from(@u) WHERE #condition(@u))~@t.k {=~>=} (SELECT max(@u.k) FROM
+	#from(@u) WHERE #condition(@u))~@t.id = ANY (ARRAY(SELECT @u.id FROM #from(@u) WHERE #condition(@u)))}
+more(t): {?3 , {@t.k + @t.v~coalesce(@t.g, -1)~upper(@t.s)~CASE WHEN @t.v < 250 THEN @t.n END}}{?8 , @t::text}
+select_plain 12: SELECT #outputs(@t) FROM #from(@t) WHERE #where(@t) {?8 FOR {UPDATE~SHARE~NO KEY UPDATE}}
+select_ordered 16: {=l #some(1,3,k k k v g s n d)} {3:= SELECT #outputs(@t) FROM #from(@t)#filter(@t) ORDER BY
+	#order(@t,@l id)#limit~= SELECT #cols(@t,@l) FROM #from(@t)#filter(@t) ORDER BY #order(@t,@l)#limit}
+on(p q): {2:@q.id = @p.id~@q.k = @p.k~@q.k = @p.k AND @q.id = @p.id~@q.k = @p.v AND @q.g = @p.g~@q.d = @p.d AND
+	@q.k = @p.k}
+joined(p q): {5:{3:JOIN~LEFT JOIN~RIGHT JOIN} #from(@q) ON #on(@p,@q){?4 AND #condition(@q)}~FULL JOIN
+	#from(@q) ON #on(@p,@q)}
+col: {id~k~g~v~s~n~d}
+select_join 14: {=f {5:#from(@a) #joined(@a,@b)~rng @a JOIN rng2 @b ON @b.k = @a.k{?2 AND @b.id = @a.id}}}{=z
+	@b} {?3 {=f @f #joined({@a~@b},@c)}{=z @c}}{=w #where(@a){?4 AND #condition(@b)}} {SELECT count(*),
+	sum(@a.v), sum(@z.v), count(@b.id) FROM @f WHERE @w~= SELECT @a.id, @b.id, @z.id, @a.#col, @b.#col, @z.#col
+	FROM @f WHERE @w ORDER BY {@a~@b}.k#dir, @a.id#dir, @b.id#dir, @z.id#dir#limit~2:SELECT @a.#col, @b.#col,
+	@z.#col, @a.#col FROM @f WHERE @w}
+lateral(t): {SELECT count(*) AS x, sum(@u.v) AS y FROM #from(@u) WHERE @u.k = @t.k~SELECT @u.id AS x, @u.v AS y
+	FROM #from(@u) WHERE @u.k = @t.k ORDER BY @u.v, @u.id LIMIT 2~SELECT max(@u.id) AS x, @u.g AS y FROM
+	#from(@u) WHERE @u.k BETWEEN @t.k AND @t.k + 3 GROUP BY @u.g~SELECT @u.id AS x, @u.k AS y FROM #from(@u)
+	WHERE @u.k = @t.k + 1 UNION ALL SELECT @w.id, @w.k FROM #from(@w) WHERE @w.id = @t.id}
+select_lateral 7: {=k #value(k)}SELECT @t.id, @t.k, l.x, l.y FROM #from(@t) {LEFT JOIN LATERAL (#lateral(@t)) l
+	ON true~CROSS JOIN LATERAL (#lateral(@t)) l} WHERE @t.k BETWEEN @k AND @k + #range(5,34)
+group(t): {@t.g~@t.k~@t.s~@t.k % 10~@t.v / 50~@t.d}
+agg(t): {count(*)~sum(@t.v)~min(@t.s)~max(@t.n)~avg(@t.v)~count(DISTINCT @t.v)~string_agg(@t.s, ',' ORDER BY
+	@t.s, @t.id)~array_agg(@t.id ORDER BY @t.k, @t.id)~sum(@t.n) FILTER (WHERE @t.g > 3)~bool_or(@t.v > 400)}
+select_aggregate 10: {=a #group(@t)}{=g @a{?3 , #group(@t)}} SELECT @g, #agg(@t){?2 , #agg(@t)}{?3 , #agg(@t)}
+	FROM #from(@t)#filter(@t) GROUP BY {12:@g~ROLLUP (@g)~CUBE (@g)~GROUPING SETS ((@g), ())~GROUPING SETS
+	((@a), (@g))}{?4 HAVING count(*) > #range(0,3)}
+select_distinct 6: {=l #some(1,2,g k s d v)} {SELECT DISTINCT #cols(@t,@l) FROM #from(@t)#filter(@t)~2:= SELECT
+	DISTINCT ON (#cols(@t,@l)) #cols(@t,@l), @t.id, @t.n FROM #from(@t)#filter(@t) ORDER BY #order(@t,@l v
+	id)#limit}
+window(t p o): {row_number() OVER (@p ORDER BY @o, @t.id)~rank() OVER (@p ORDER BY @o)~sum(@t.v) OVER (@p ORDER
+	BY @o)~lag(@t.id) OVER (@p ORDER BY @o, @t.id)~first_value(@t.id) OVER (@p ORDER BY @o, @t.id)~count(*)
+	OVER (@p)~sum(@t.v) OVER (@p ORDER BY @o, @t.id ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING)}
+select_window 7: {=p {~3:PARTITION BY @t.{g~k~d}}}{=o @t.{k~v~s~d}#dir} {3:SELECT @t.id, #window(@t,@p,@o){?2 ,
+	#window(@t,@p,@o)} FROM #from(@t) WHERE #where(@t)~SELECT * FROM (SELECT @t.id, @t.g, row_number() OVER (@p
+	ORDER BY @o, @t.id) AS r FROM #from(@t)) w WHERE r <= #range(1,3)}
+setop: {2:UNION~UNION ALL~INTERSECT~EXCEPT~EXCEPT ALL}
+arm(l): SELECT #cols(@t,@l) FROM #from(@t) WHERE #where(@t)
+select_set_operation 5: {=l #some(1,3,id k g v s n d)} {=q #arm(@l) #setop #arm(@l){?3 #setop #arm(@l)}} {2:@q
+	~= @q ORDER BY #order(,@l)#limit}
+part(l n): SELECT #cols(@t,@l), @t.id, @n AS part FROM #from(@t)#filter(@t)
+select_append 7: {=l #some(1,2,k v d s)}= SELECT * FROM (#part(@l,1) UNION ALL #part(@l,2) {?2 UNION ALL
+	#part(@l,3)}{?3 UNION ALL #part(@l,4)}) u ORDER BY #order(,@l id part)#limit
+scalar(t): {SELECT max(@u.v) FROM #from(@u) WHERE @u.k = @t.k~SELECT count(*) FROM #from(@u) WHERE @u.k = @t.k
+	AND @u.v > @t.v~SELECT @u.id FROM #from(@u) WHERE @u.k >= @t.k ORDER BY @u.k, @u.id LIMIT 1~SELECT
+	string_agg(@u.s, ',' ORDER BY @u.id) FROM #from(@u) WHERE @u.k = @t.k}
+select_scalar 4: {=k #value(k)}SELECT @t.id, (#scalar(@t)) FROM #from(@t) WHERE @t.k BETWEEN @k AND @k + 30
+select_cte 4: {WITH RECURSIVE w(k, l) AS (SELECT @t.k, 0 FROM #from(@t) WHERE @t.k = #value(k) UNION SELECT
+	@u.v, w.l + 1 FROM w JOIN #from(@u) ON @u.k = w.k WHERE w.l < 4) SELECT * FROM w~2:WITH w AS {~MATERIALIZED
+	~NOT MATERIALIZED} (SELECT @t.id, @t.k, @t.v FROM #from(@t) WHERE #where(@t)) SELECT w.id, @u.id, @u.n FROM
+	w JOIN #from(@u) ON @u.id = w.id UNION ALL SELECT id, k, v FROM w WHERE v < #value(v)}
+select_extremes 3: {=c {k~id~d}}SELECT min(@t.@c), max(@t.@c), max(@t.v) FROM #from(@t)#filter(@t)
+select_function 3: {=k #literal(k)} {SELECT i, f_count(i) FROM generate_series(@k, @k + 12) i~SELECT * FROM
+	f_rows(@k, @k + 20)~SELECT i, r.* FROM generate_series(@k, @k + 8) i, {f_rows(i, i + 2)~f_set(i)} r}
+select_values 4: {=c {2:k~id~v}}SELECT x.y, @t.id, @t.@c FROM (VALUES (#value(@c), 1), (#value(@c), 2){?2 ,
+	(#value(@c), 3)}{?2 , (#value(@c), 4)} {?3 , (#value(@c), 5)}) x(c, y) LEFT JOIN #from(@t) ON @t.@c = x.c
+few(t): {2:@t.k = #value(k)~@t.id = #value(id)~@t.k IN (#values(k))~{=k #value(k)}@t.k BETWEEN @k AND @k +
+	#range(0,7)~@t.v = #value(v) AND #condition(@t)}
+set(t): {2:v = (@t.v + #value(v)) % 500~n = (@t.n + #value(n)) % 100~4:{=c {3:v~s~n~d~g~2:k}}@c = #value(@c)
+	~5:{v = (@t.v * 7 + 1) % 500~s = 's' || (@t.v % 200)~s = NULL~g = NULL~k = (@t.k + 500) % 1000~id = - @t.id
+	~v = (same(@t.v) + 1) % 500, n = 1}}
+set_from(t b): {3:v = (@t.v + @b.v) % 500~6:{=c {s~n~d~g~2:k}}@c = @b.@c}
+write_update 10: UPDATE #target(v_upd) t SET #set(t) WHERE #few(t)
+write_update_from 4: UPDATE #target t SET #set_from(t,b) FROM #target b WHERE b.id = t.id AND #few({t~b})
+write_delete 4: DELETE FROM #target(v_upd) t {WHERE #few(t)~USING #target b WHERE b.k = t.k AND b.id = t.id AND
+	#few(b)}
+copied: SELECT #fresh + row_number() OVER (ORDER BY @u.id) AS id, {2:@u.k~@u.v~#literal(k)} AS k, @u.g, @u.v,
+	@u.s, @u.n, @u.d FROM #from(@u) WHERE #few(@u)
+row(f i): (@f + @i, {199:#value(k)~NULL}, {5:#value(g)~NULL}, #value(v), {5:#value(s)~NULL}, #value(n),
+	{199:#value(d)~NULL})
+write_insert 5: {=f #fresh}INSERT INTO {#keyed~inh} (#columns) {#copied~VALUES #row(@f,1){?2 , #row(@f,2)}{?2 ,
+	#row(@f,3)}}
+keyed: {rng~rng2~lst~hsh~two~quarter~many~plain}
+write_upsert 6: {=b #keyed}INSERT INTO @b AS t (#columns) SELECT #columns FROM @b t WHERE #few(t){9:{?2 UNION
+	ALL SELECT #fresh + row_number() OVER (ORDER BY id), k, g, v, s, n, d FROM @b t WHERE #few(t)} ON CONFLICT
+	{DO NOTHING~2:(#key(@b)) DO UPDATE SET {v = (excluded.v + 1) % 500~s = t.s || 'u', n = 2~k = (t.k + 1) %
+	1000~v = (t.v + 3) % 500 WHERE t.g > 5}} {?2 RETURNING t.id, t.v, t.s}~}
+write_merge 6: MERGE INTO #target t USING (SELECT b.*, #fresh + row_number() OVER (ORDER BY b.id) AS fresh FROM
+	#target b WHERE #few(b)) b ON {2:t.id = b.id~t.id = b.id AND t.k = b.k} {?2 WHEN MATCHED AND {t.v < b.v~t.g
+	= b.g~b.v % 3 = 0} THEN {DELETE~DO NOTHING~UPDATE SET #set_from(t,b)}} WHEN MATCHED THEN {5:UPDATE SET
+	#set_from(t,b)~DELETE~DO NOTHING} {?2 WHEN NOT MATCHED THEN INSERT (#columns) VALUES (b.fresh, b.k, b.g,
+	b.v, b.s, b.n, b.d)} {?3 WHEN NOT MATCHED BY SOURCE AND t.k = #value(k) THEN {DELETE~UPDATE SET v = (t.v +
+	1) % 500}}{?2 RETURNING merge_action(), t.id, t.k, t.v}
+write_call 2: SELECT i, f_add(i, 3) FROM generate_series(#literal(k), 1000, 50) i ORDER BY i
+index_on(t): ON @t {8:{(k)~(v)~(g, k)~(s)~(n DESC NULLS LAST)~(d, id)~(k DESC, id)~(k, v) INCLUDE (s)~((v %
+	10))~(v) WHERE g = 3~(k) WHERE v < 250~(id)~(g NULLS FIRST, v)~(s, k, v)~((k + v), g)~(n, d)~(v DESC)
+	~(lower(s))~(k, id)~(d)}~USING hash (s)~USING brin (k)}
+create_index: CREATE {3:INDEX #new_index #index_on(#target)~UNIQUE INDEX #new_index ON {many~plain} {(v, id)
+	~(k, v)}}
+between: {#create_index~#drop_index~ANALYZE #target~SET enable_{seqscan~hashjoin~nestloop} = off~SET
+	{parallel_setup_cost = 0~parallel_tuple_cost = 0~max_parallel_workers_per_gather = 4
+	~min_parallel_table_scan_size = 0~min_parallel_index_scan_size = 0}}
+workers: SET maintenance_work_mem = '{64kB~4MB~64MB}'; SET max_parallel_maintenance_workers = #range(0,4)
+ddl_indexes 5: #workers; SET min_parallel_table_scan_size = 0{?2 ; #drop_index}; #create_index{?2 ;
+	#create_index}{?2 ; #create_index} {?3 ; CREATE INDEX CONCURRENTLY #new_index #index_on({many~plain})};
+	SELECT * FROM (SELECT @t.id FROM #from(@t) WHERE #where(@t)) q ORDER BY q::text
+prime: {7919~6007~4001~2003~1009~997}
+ddl_sorted 3: {=p #prime}{=q #prime}{=x {2~50~1000~1000000}}{=l #some(1,3,a b c)} {=u {2:~UNIQUE}}{=o
+	#order(,@l)}{=w {2:~WHERE a % 3 <> 1}} CREATE TABLE big AS SELECT i AS id, (i * @p) % @x AS a, nullif('x'
+	|| (i * @q) % @x, 'x1') AS b, ((i * @q) % 1000)::numeric AS c FROM generate_series(1, #range(2000,22000))
+	i; ALTER TABLE big SET (parallel_workers = 4); {DELETE FROM big WHERE id % 4 = 0~UPDATE big SET c = c + 1
+	WHERE id % 5 = 0~UPDATE big SET a = a + 1, b = 'y' || b WHERE id % 100 = 0~VACUUM big}; #workers; CREATE
+	{2:INDEX big_i ON big (@o){?2 INCLUDE (id)}~UNIQUE INDEX big_i ON big (@o, id)~UNIQUE INDEX big_i ON big
+	(@o)} @w; SET enable_seqscan = off; SET enable_sort = off; SELECT bt_index_check('big_i', true); SELECT
+	count(*), md5(string_agg(q::text, ',')) FROM (SELECT a, b, c, id FROM big @w ORDER BY @o, a, b, c, id) q;
+	DROP TABLE big
+ddl_detach 4: {=b {rng~rng2~lst~hsh~two~quarter}}{=p #partition(@b)}{=k #literal(k)} SET plan_cache_mode =
+	{auto~force_generic_plan}; PREPARE p (int, int) AS SELECT tableoid::regclass, * FROM @b t WHERE k BETWEEN
+	$1 AND $2 ORDER BY k, id; EXECUTE p (@k, @k + 20); ALTER TABLE @b DETACH PARTITION @p{?3 CONCURRENTLY};
+	EXECUTE p (@k, @k + 20); {?3 UPDATE @p t SET #set(t);} ALTER TABLE @b ATTACH PARTITION @p #bound(@p);
+	EXECUTE p (@k, @k + 20); DEALLOCATE p
+ddl_partition 2: {=b {rng~rng2}}{=p @b_x#number}{=f 10#range(0,4)0} CREATE TABLE @p PARTITION OF @b FOR VALUES
+	FROM (@f) TO (@f + 10); INSERT INTO @b (#columns) #copied; UPDATE @b t SET k = @f + 3 WHERE #few(t); {DROP
+	TABLE @p~ALTER TABLE @b DETACH PARTITION @p~SELECT count(*) FROM @p}; SELECT count(*), sum(v), min(k),
+	max(k) FROM @b
+ddl_maintain 3: {VACUUM #target~VACUUM (FREEZE, ANALYZE) #target~ANALYZE #target~REINDEX TABLE #target~REINDEX
+	TABLE CONCURRENTLY plain~VACUUM FULL many~ALTER TABLE many SET (fillfactor = 70)~CLUSTER plain USING
+	plain_key}
+case_select 55: #query
+case_prepared 22: #prepared
+case_dml 14: {3:#write~BEGIN; #write; {SAVEPOINT s; #write; {ROLLBACK TO s~RELEASE s}~#write}; {COMMIT
+	~ROLLBACK}}
+case_ddl 6: #one_of(ddl)
+move: {2:FETCH~MOVE} {2:FORWARD~BACKWARD} #range(1,20) FROM c
+case_cursor 3: BEGIN; DECLARE c SCROLL CURSOR FOR #query(ordered); #move; #move{?2 ; #move} {?2 ; #move}; FETCH
+	ALL FROM c; CLOSE c; COMMIT
+off: ; SET enable_{seqscan~indexscan~indexonlyscan~bitmapscan~hashjoin~mergejoin~nestloop~sort~incremental_sort
+	~hashagg~material~memoize~parallel_append~gathermerge~partition_pruning~parallel_hash~presorted_aggregate
+	~group_by_reordering~distinct_reordering~self_join_elimination} = off
+settings: {?2 #off{?2 #off}{?2 #off}{?2 #off}}{?3 ; SET enable_partitionwise_join = on} {?3 ; SET
+	enable_partitionwise_aggregate = on}{?3 ; SET work_mem = '{64kB~256kB}'} {?3 ; SET parallel_setup_cost = 0;
+	SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET min_parallel_index_scan_size = 0;
+	SET max_parallel_workers_per_gather = {2:2~4}{?4 ; SET parallel_leader_participation = off}} {?6 ; SET
+	{random_page_cost = 1~cpu_tuple_cost = 1~from_collapse_limit = 1~join_collapse_limit = 1
+	~cursor_tuple_fraction = 1~hash_mem_multiplier = 1~constraint_exclusion = on~geqo_threshold = 2
+	~debug_parallel_query = on}}
+END
+
+my (%rule, @rules);
+for (split /\n(?=\w)/, $GRAMMAR)
+{
+	my ($name, $weight, $parameters, $text) =
+	  /^(\w+)(?: (\d+))?(?:\(([\w ]*)\))?: (.*)/s
+	  or die "no rule: $_";
+	$text =~ s/\s+/ /g;
+	$text =~ s/ $//;
+	push @rules, $name;
+	$rule{$name} = {
+		weight => $weight,
+		parameters => [ split / /, $parameters // '' ],
+		text => $text
+	};
+}
+
+=over
+
+=item new($seed)
+
+Takes an integer from 0 to 4294967295.
+
+=cut
 
 sub new
 {
 	my ($class, $seed) = @_;
+	srand $seed;
 	my $self = bless {
-		random => random_integers('PgSeries::Stress::Generator', $seed),
 		fresh => 100_000,
 		aliases => 0,
-		indexes => [],
+		depth => 0,
 		made => 0,
 	}, $class;
-	$self->{schema} = $self->make_schema;
+	$self->make_schema;
 	return $self;
 }
 
-# What is drawn: an integer below n; one of a list; true in one of n cases; some
-# of a list, in random order.
+# What is drawn: an integer below n; true in one of n cases; one of a list; one of
+# [ weight, value ]s.
 
-sub draw   { my ($self, $n) = @_; return $self->{random}->($n); }
-sub one_in { my ($self, $n) = @_; return $self->{random}->($n) == 0; }
+sub draw   { my ($n) = @_;    return int rand $n; }
+sub one_in { my ($n) = @_;    return draw($n) == 0; }
+sub pick   { my (@list) = @_; return $list[ draw(scalar @list) ]; }
 
-sub pick
-{
-	my ($self, @list) = @_;
-	return $list[ $self->draw(scalar @list) ];
-}
-
-sub some
-{
-	my ($self, $count, @list) = @_;
-	my @some;
-	while (@list && @some < $count)
-	{
-		push @some, splice(@list, $self->draw(scalar @list), 1);
-	}
-	return @some;
-}
-
-# One of the names, by weight.
 sub weighted
 {
-	my ($self, @weights) = @_;
-	my %weight = @weights;
-	my $x = $self->draw(sum(values %weight));
-	while (my ($name, $weight) = splice @weights, 0, 2)
+	my (@list) = @_;
+	my $x = draw(sum map { $_->[0] } @list);
+	for (@list)
 	{
-		return $name if $x < $weight;
-		$x -= $weight;
+		return $_->[1] if $x < $_->[0];
+		$x -= $_->[0];
 	}
 	return;
 }
 
+# Some of a list, in random order.
+sub take
+{
+	my ($count, @list) = @_;
+	my @taken;
+	push @taken, splice(@list, draw(scalar @list), 1)
+	  while @list && @taken < $count;
+	return @taken;
+}
+
+# The grammar.
+
+my $BRACES = qr/(\{(?:[^{}]++|(?-1))*+\})/;
+
+# What a text of the grammar becomes; the scope has what is assigned.  What a pattern
+# has found is copied at once: the same pattern is used further down.
+sub expand
+{
+	my ($self, $text, $scope) = @_;
+	$scope ||= {};
+	my $made = '';
+	while ($text =~ /\G(?:([^{#@]+)|$BRACES|@(\w)|#(\w+)(?:\(([^()]*)\))?)/g)
+	{
+		my ($plain, $braces, $name, $rule, $arguments) = ($1, $2, $3, $4, $5);
+		$made .=
+			defined $plain  ? $plain
+		  : defined $braces ? $self->choose(substr($braces, 1, -1), $scope)
+		  : defined $name   ? $scope->{$name} //= $self->alias
+		  : $self->apply(
+			$rule,
+			map { $self->expand($_, $scope) } split /,/,
+			$arguments // '');
+	}
+	return $made;
+}
+
+sub apply
+{
+	my ($self, $name, @arguments) = @_;
+	my $rule = $rule{$name} or return $self->$name(@arguments);
+	my %scope;
+	@scope{ @{ $rule->{parameters} } } = @arguments;
+	return $self->expand($rule->{text}, \%scope);
+}
+
+sub choose
+{
+	my ($self, $text, $scope) = @_;
+	return one_in($1) ? $self->expand($2, $scope) : ''
+	  if $text =~ /^\?(\d+)(.*)/s;
+	if ($text =~ /^=(\w) (.*)/s)
+	{
+		my ($name, $value) = ($1, $2);
+		$scope->{$name} = $self->expand($value, $scope);
+		return '';
+	}
+	my @choices = ('');
+	while ($text =~ /\G(?:(~)|([^{}~]+)|$BRACES)/g)
+	{
+		if   ($1) { push @choices, ''; }
+		else      { $choices[-1] .= $2 // $3; }
+	}
+	return $self->expand(
+		weighted(map { /^(\d+):(.*)/s ? [ $1, $2 ] : [ 1, $_ ] } @choices),
+		$scope);
+}
+
+# One of the rules with a prefix, by weight; its name without that is noted.
+sub one_of
+{
+	my ($self, $prefix, @arguments) = @_;
+	my $name = weighted(
+		map  { [ $rule{$_}{weight}, $_ ] }
+		grep { /^${prefix}_/ } @rules);
+	push @{ $self->{kinds} }, $name =~ s/^${prefix}_//r;
+	return $self->apply($name, @arguments);
+}
+
+# What the grammar calls: values.
+
+sub columns { return $COLUMNS; }
+
+sub range
+{
+	my ($self, $from, $to) = @_;
+	return $from + draw($to - $from + 1);
+}
+sub number { my ($self) = @_; return ++$self->{made}; }
+
+sub literal
+{
+	my ($self, $column) = @_;
+	return
+		$column eq 'g'    ? draw(one_in(6) ? 25 : 13) - 5 * one_in(50)
+	  : $column eq 'k'    ? (one_in(25)    ? 990 + draw(40) : draw(1000))
+	  : $column eq 'v'    ? draw(500)
+	  : $column eq 'rows' ? draw(40)
+	  : $column eq 's'    ? q('s) . draw(200) . q(')
+	  : $column eq 'n'    ? sprintf '%d.%02d', draw(100), draw(100)
+	  : $column eq 'd'
+	  ? sprintf q(date '2020-%02d-%02d'), 1 + draw(12), 1 + draw(28)
+	  : $column eq 'ks' ? q('{)
+	  . join(',', map { $self->literal('k') } 0 .. draw(5))
+	  . q(}'::int[])
+	  : one_in(8) ? 100_001 + 10_000 * draw(20) + draw(30)
+	  :             1 + draw($self->{rows});
+}
+
+# A literal, a parameter of the statement that is being prepared, or what the
+# planner does not know the value of.
+sub value
+{
+	my ($self, $column) = @_;
+	my $params = $self->{params};
+	my $value =
+	  $params && @$params < 6 && one_in(2)
+	  ? '$' . push(@$params, $column)
+	  : $self->literal($column);
+	return $value if !one_in(6);
+	return "same($value)" if $TYPE{$column} eq 'int' && one_in(2);
+	return "(SELECT $value)";
+}
+
+# Ids that no row has; as many as a table can have rows.
+sub fresh { my ($self) = @_; return $self->{fresh} += 10_000; }
+
+# Lists of columns, with blanks between them.
+
+sub some
+{
+	my ($self, $from, $to, $list) = @_;
+	return join ' ', uniq take($self->range($from, $to), split / /, $list);
+}
+
+sub cols
+{
+	my ($self, $t, $list) = @_;
+	return join ', ', map { "$t.$_" } split / /, $list;
+}
+
+sub order
+{
+	my ($self, $t, $list) = @_;
+	return join ', ',
+	  map { ($t eq '' ? '' : "$t.") . $_ . $self->apply('dir') } split / /,
+	  $list;
+}
+
+# Relations.
+
 sub alias
 {
 	my ($self) = @_;
-	return 't' . ++$self->{aliases};
+	my $alias = 't' . ++$self->{aliases};
+	$self->{relation}{$alias} = $self->relation;
+	return $alias;
 }
 
-# The schema: { rows, partitions => { table => [ [ name, bound ] ] },
-# key => { table => columns }, names => [ of tables ], script => SQL }.
+sub relation
+{
+	my ($self) = @_;
+	return pick(qw(v_join v_sum)) if one_in(20);
+	return 'v_all' if one_in(12);
+	return $self->partition(pick(qw(rng rng2 lst hsh quarter))) if one_in(20);
+	return $self->target;
+}
+
+sub from { my ($self, $t) = @_; return "$self->{relation}{$t} $t"; }
+
+sub outputs
+{
+	my ($self, $t) = @_;
+	my $out = $self->cols($t, $self->some(1, 4, 'id k g v s n d'));
+	$out .= ", $t.tableoid::regclass::text"
+	  if $self->{relation}{$t} !~ /^v_/ && one_in(6);
+	return $out . $self->apply('more', $t);
+}
+
+# A condition on the row $t; those that hold for few rows are likely.
+sub condition
+{
+	my ($self, $t) = @_;
+	local $self->{depth} = $self->{depth} + 1;
+	local $self->{kinds} = [];
+	return $self->one_of('condition', $t, pick(qw(k k k k id id g v s n d)));
+}
+
+sub deeper
+{
+	my ($self, $t, $name) = @_;
+	return $self->apply($self->{depth} > 2 ? 'condition_equal' : $name, $t,
+		'k');
+}
+
+sub target
+{
+	my ($self, @more) = @_;
+	return pick(@{ $self->{names} }, @more);
+}
+sub key { my ($self, $table) = @_; return $self->{key}{$table}; }
+
+sub partition
+{
+	my ($self, $table) = @_;
+	return pick(@{ $self->{partitions}{$table} })->[0];
+}
+
+sub bound
+{
+	my ($self, $part) = @_;
+	my ($bound) = map { $_->[1] }
+	  grep { $_->[0] eq $part } map { @$_ } values %{ $self->{partitions} };
+	return $bound;
+}
+
+sub new_index
+{
+	my ($self) = @_;
+	push @{ $self->{indexes} }, 'x_' . $self->number;
+	return $self->{indexes}[-1];
+}
+
+sub drop_index
+{
+	my ($self) = @_;
+	return 'DROP INDEX ' . (shift @{ $self->{indexes} } // 'x_0');
+}
+
+# The schema: its script, and what statements need to know of it: the number of rows,
+# the names of tables, their unique keys and their partitions, [ [ name, bound ] ].
 sub make_schema
 {
 	my ($self) = @_;
-	my %s = (
-		rows => 500 + $self->draw(1500),
-		names => [ @PARTITIONED, qw(many plain inh) ],
-		key => {
-			rng => 'k, id',
-			rng2 => 'k, id',
-			lst => 'g, id',
-			hsh => 'id',
-			quarter => 'd, id',
-			many => 'id',
-			plain => 'id',
-			child => 'id'
-		});
-	push @{ $s{names} }, 'child' if $self->one_in(2);
-	$self->{schema} = \%s;
-	my $columns =
-	  'id int NOT NULL, k int NOT NULL, g int, v int NOT NULL, s text, n numeric(10,2), d date NOT NULL';
-	my @sql = (
-		'CREATE SCHEMA st',
-		"CREATE TABLE rng ($columns) PARTITION BY RANGE (k)",
-		"CREATE TABLE rng2 ($columns) PARTITION BY RANGE (k)",
-		"CREATE TABLE lst ($columns) PARTITION BY LIST (g)",
-		"CREATE TABLE hsh ($columns) PARTITION BY HASH (id)",
-		"CREATE TABLE two ($columns) PARTITION BY RANGE (k)",
-		"CREATE TABLE quarter ($columns) PARTITION BY RANGE (d)",
-		(map { "CREATE TABLE $_ ($columns)" } qw(many plain inh)),
-		(map { "CREATE TABLE inh_$_ () INHERITS (inh)" } 1 .. 4));
+	$self->{rows} = 500 + draw(1500);
+	my @child = ('child') x one_in(2);
+	my @tables = (@PARTITIONED, qw(many plain inh));
+	$self->{names} = [ @tables, @child ];
+	my ($below, $key) = @{
+		pick(
+			[ 'HASH (id)', 'k, id' ],
+			[ 'LIST (g)', 'k, g, id' ],
+			[ 'RANGE (v)', 'k, v, id' ])
+	};
+	my %key = (%KEY, two => $key);
+	$self->{key} = \%key;
+	my @sql = split /;\n/, $TABLES;
+	my $parts = $self->{partitions} = make_partitions();
+	my $other = pick(grep { $_->[1] ne 'DEFAULT' } @{ $parts->{rng} })->[0];
+	my @leaves =
+		$below =~ /^H/ ? (map { [ $_, modulus(3, $_) ] } 0 .. 2)
+	  : $below =~ /^L/
+	  ? ([ 1, 'FOR VALUES IN (1, 3, 5, NULL)' ], [ 'def', 'DEFAULT' ])
+	  : ranges('', qw(MINVALUE 200 MAXVALUE));
 
-	# Partitions.
-	my @bounds = $self->range_bounds(2 + $self->draw(24));
-	my $default = $self->one_in(2);
-	my $other = $self->draw(@bounds - 1);
-	for my $name (qw(rng rng2))
+	for my $table (@PARTITIONED)
 	{
-		my @parts = $self->range_parts($name, @bounds);
-		push @parts, [ "${name}_def", 'DEFAULT' ] if $default;
-		$s{partitions}{$name} = \@parts;
-		for my $i (0 .. $#parts)
+		my $by = $table eq 'two' ? " PARTITION BY $below" : '';
+		for (@{ $parts->{$table} })
 		{
-			my ($part, $bound) = @{ $parts[$i] };
+			my ($part, $bound) = @$_;
 			push @sql,
-			  $name eq 'rng' && $i == $other
+			  $part eq $other
 			  ? (
-				"CREATE TABLE $part (d date NOT NULL, junk int, s text, n numeric(10,2), v int NOT NULL, g int, k int NOT NULL, id int NOT NULL)",
+				"CREATE TABLE $part $OTHER_ORDER",
 				"ALTER TABLE $part DROP COLUMN junk",
-				"ALTER TABLE $name ATTACH PARTITION $part $bound")
-			  : "CREATE TABLE $part PARTITION OF $name $bound";
+				"ALTER TABLE $table ATTACH PARTITION $part $bound")
+			  : "CREATE TABLE $part PARTITION OF $table $bound$by";
+			push @sql, map {
+				"CREATE TABLE ${part}_$_->[0] PARTITION OF $part $_->[1]"
+			  } @leaves
+			  if $by;
 		}
-	}
-	my @groups;
-	push @{ $groups[ $self->draw(6) ] }, $_ for 0 .. 12, 'NULL';
-	for my $group (grep { defined } @groups)
-	{
-		my $list = join ', ', @$group;
-		push @{ $s{partitions}{lst} },
-		  [ 'lst_' . @{ $s{partitions}{lst} || [] },
-			"FOR VALUES IN ($list)" ];
-	}
-	push @{ $s{partitions}{lst} }, [ 'lst_def', 'DEFAULT' ]
-	  if $self->one_in(2);
-	my $modulus = 2 + $self->draw(15);
-	$s{partitions}{hsh} = [
-		map {
-			[ "hsh_$_", "FOR VALUES WITH (MODULUS $modulus, REMAINDER $_)" ]
-		} 0 .. $modulus - 1
-	];
-	$s{partitions}{quarter} = [
-		map {
-			[
-				"quarter_$_",
-				sprintf "FOR VALUES FROM ('2020-%02d-01') TO ('%s')",
-				3 * $_ + 1,
-				$_ == 3
-				? '2021-01-02'
-				: sprintf '2020-%02d-01',
-				3 * $_ + 4
-			]
-		} 0 .. 3
-	];
-	for my $table (qw(lst hsh quarter))
-	{
-		push @sql,
-		  map { "CREATE TABLE $_->[0] PARTITION OF $table $_->[1]" }
-		  @{ $s{partitions}{$table} };
-	}
-	my $below = $self->pick('HASH (id)', 'LIST (g)', 'RANGE (v)');
-	$s{key}{two} =
-		$below =~ /^H/ ? 'k, id'
-	  : $below =~ /^L/ ? 'k, g, id'
-	  :                  'k, v, id';
-	$s{partitions}{two} =
-	  [ $self->range_parts('two', $self->range_bounds(2 + $self->draw(5))) ];
-	for my $part (@{ $s{partitions}{two} })
-	{
-		push @sql,
-		  "CREATE TABLE $part->[0] PARTITION OF two $part->[1] PARTITION BY $below";
-		push @sql, map {
-			"CREATE TABLE $part->[0]_$_->[0] PARTITION OF $part->[0] $_->[1]"
-		  } $below =~ /^H/
-		  ? (map { [ $_, "FOR VALUES WITH (MODULUS 3, REMAINDER $_)" ] }
-			  0 .. 2)
-		  : $below =~ /^L/
-		  ? ([ 1, 'FOR VALUES IN (1, 3, 5, NULL)' ], [ 'def', 'DEFAULT' ])
-		  : (
-			[ 1, 'FOR VALUES FROM (MINVALUE) TO (200)' ],
-			[ 2, 'FOR VALUES FROM (200) TO (MAXVALUE)' ]);
 	}
 
 	# Data first, so that the indexes are built from it.
-	push @sql, map { $self->fill($_) }
-	  grep { $_ ne 'inh' && $_ ne 'child' } @{ $s{names} };
-	push @sql, map { $self->fill("inh_$_", "i % 5 = $_") } 1 .. 4;
-	push @sql, $self->fill('inh', 'i % 5 = 0');
-	if (grep { $_ eq 'child' } @{ $s{names} })
-	{
-		push @sql, "CREATE TABLE child AS SELECT * FROM rng WHERE id % 3 = 0";
-	}
-	for my $name (@{ $s{names} })
+	push @sql, map { $self->fill($_, '') } grep { $_ ne 'inh' } @tables;
+	push @sql,
+	  map { $self->fill($_ ? "inh_$_" : 'inh', "WHERE i % 5 = $_") } 0 .. 4;
+	push @sql, 'CREATE TABLE child AS SELECT * FROM rng WHERE id % 3 = 0'
+	  if @child;
+	for my $name (@tables, @child)
 	{
 		push @sql,
-		  "CREATE UNIQUE INDEX ${name}_key ON $name ($s{key}{$name}) NULLS NOT DISTINCT"
-		  if $s{key}{$name};
-		push @sql,
-		  map { $self->index_on($name, "${name}_i$_") }
-		  1 .. ($name eq 'many' ? 59 : 1 + $self->draw(4));
+		  "CREATE UNIQUE INDEX ${name}_key ON $name ($key{$name}) NULLS NOT DISTINCT"
+		  if $key{$name};
+		push @sql, map {
+			"CREATE INDEX ${name}_i$_ " . $self->apply('index_on', $name)
+		} 1 .. ($name eq 'many' ? 59 : 1 + draw(4));
 	}
 	push @sql, map {
-		(   "CREATE UNIQUE INDEX ${_}_key ON $_ (id)",
-			"CREATE INDEX ${_}_k ON $_ (k, id)")
-	} map { "inh_$_" } 1 .. 4;
-	if (grep { $_ eq 'child' } @{ $s{names} })
-	{
-		push @sql,
-		  'ALTER TABLE child ADD FOREIGN KEY (k, id) REFERENCES rng (k, id) ON UPDATE CASCADE ON DELETE '
-		  . $self->pick('CASCADE', 'NO ACTION', 'RESTRICT');
-	}
+		(   "CREATE UNIQUE INDEX inh_${_}_key ON inh_$_ (id)",
+			"CREATE INDEX inh_${_}_k ON inh_$_ (k, id)")
+	} 1 .. 4;
+	push @sql,
+	  'ALTER TABLE child ADD FOREIGN KEY (k, id) REFERENCES rng (k, id) ON UPDATE CASCADE ON DELETE '
+	  . pick('CASCADE', 'NO ACTION', 'RESTRICT')
+	  if @child;
 
 	# So that parallel workers build the indexes of small tables, too.
 	push @sql, "ALTER TABLE $_ SET (parallel_workers = 3)" for qw(many plain);
-	push @sql, $self->views_and_functions, 'ANALYZE';
-	$s{script} = join '', map { "$_;\n" } @sql;
-	return \%s;
+	my $table = pick(qw(rng two hsh lst));
+	my $check = pick('', 'WITH CHECK OPTION');
+	$self->{script} =
+	  join('', map { "$_;\n" } @sql) . $VIEWS =~ s/ANY_TABLE/$table/gr =~
+	  s/CHECK_OPTION/$check/r;
+	return;
+}
+
+# { table => [ [ name, bound ] ] }
+sub make_partitions
+{
+	my @bounds = range_bounds(2 + draw(24));
+	my @default = ('def') x one_in(2);
+	my @groups;
+	push @{ $groups[ draw(6) ] }, $_ for 0 .. 12, 'NULL';
+	@groups = map { join ', ', @$_ } grep { defined } @groups;
+	my $modulus = 2 + draw(15);
+	my @quarters = map { "'$_'" }
+	  qw(2020-01-01 2020-04-01 2020-07-01 2020-10-01 2021-01-02);
+	return {
+		(   map {
+				my $name = $_;
+				$name => [
+					ranges("${name}_", @bounds),
+					map { [ "${name}_$_", 'DEFAULT' ] } @default
+				]
+			} qw(rng rng2)),
+		lst => [
+			(   map { [ "lst_$_", "FOR VALUES IN ($groups[$_])" ] }
+				  0 .. $#groups),
+			([ 'lst_def', 'DEFAULT' ]) x one_in(2)
+		],
+		hsh =>
+		  [ map { [ "hsh_$_", modulus($modulus, $_) ] } 0 .. $modulus - 1 ],
+		two => [ ranges('two_', range_bounds(2 + draw(5))) ],
+		quarter => [ ranges('quarter_', @quarters) ]
+	};
+}
+
+sub modulus
+{
+	return sprintf 'FOR VALUES WITH (MODULUS %d, REMAINDER %d)', @_;
 }
 
 sub range_bounds
 {
-	my ($self, $parts) = @_;
-	my @inner =
-	  sort { $a <=> $b } $self->some($parts - 1, map { 4 * $_ } 1 .. 249);
-	return ($self->pick(0, 'MINVALUE'),
-		@inner, $self->pick(1000, 1000, 'MAXVALUE'));
+	my ($parts) = @_;
+	my @inner = sort { $a <=> $b } take($parts - 1, map { 4 * $_ } 1 .. 249);
+	return (pick(0, 'MINVALUE'), @inner, pick(1000, 1000, 'MAXVALUE'));
 }
 
-sub range_parts
+sub ranges
 {
-	my ($self, $table, @bounds) = @_;
+	my ($prefix, @bounds) = @_;
 	return map {
 		[
-			"${table}_$_",
+			"$prefix$_",
 			"FOR VALUES FROM ($bounds[$_]) TO ($bounds[ $_ + 1 ])"
 		]
 	} 0 .. $#bounds - 1;
@@ -308,66 +712,14 @@ sub range_parts
 sub fill
 {
 	my ($self, $table, $where) = @_;
-	my $rows = $self->{schema}{rows};
-	my ($p, $q, $r) =
-	  $self->some(3, qw(7919 6007 4001 2003 1009 997 883 769));
+	my $rows = $self->{rows};
+	my ($p, $q, $r) = take(3, qw(7919 6007 4001 2003 1009 997 883 769));
 	my $k =
-	  $table eq 'plain' || $self->one_in(5)
+	  $table eq 'plain' || one_in(5)
 	  ? "(i::bigint * 1000 / ($rows + 1))::int"
 	  : "(i * $p) % 1000";
-	my $values =
-	  "i, $k, nullif(i % 14, 13), (i * $q) % 500, CASE WHEN i % 17 <> 0 THEN 's' || (i * $r) % 200 END, ((i * $p) % 10000) / 100.0, date '2020-01-01' + (i * $q) % 366";
 	return
-		"INSERT INTO $table ($COLUMNS) SELECT $values"
-	  . " FROM generate_series(1, $rows) i"
-	  . (defined $where ? " WHERE $where" : '');
-}
-
-sub index_on
-{
-	my ($self, $table, $name) = @_;
-	my $columns = $self->pick(
-		'(k)',
-		'(v)',
-		'(g, k)',
-		'(s)',
-		'(n DESC NULLS LAST)',
-		'(d, id)',
-		'(k DESC, id)',
-		'(k, v) INCLUDE (s)',
-		'((v % 10))',
-		'(v) WHERE g = 3',
-		'(k) WHERE v < 250',
-		'(id)',
-		'(g NULLS FIRST, v)',
-		'(s, k, v)',
-		'((k + v), g)',
-		'(n, d)',
-		'(v DESC)',
-		"(lower(s))",
-		'(k, id)',
-		'(d)');
-	my $method = $self->pick(('') x 8, ' USING hash (s)', ' USING brin (k)');
-	return "CREATE INDEX $name ON $table "
-	  . ($method eq '' ? $columns : $method);
-}
-
-sub views_and_functions
-{
-	my ($self) = @_;
-	my $check = $self->pick('', ' WITH CHECK OPTION');
-	my $table = $self->pick(qw(rng two hsh lst));
-	return (
-		'CREATE VIEW v_all AS SELECT id * 2 AS id, k, g, v, s, n, d FROM rng UNION ALL SELECT id * 2 + 1, k, g, v, s, n, d FROM plain',
-		'CREATE VIEW v_join AS SELECT a.id, a.k, a.g, b.v, b.s, a.n, b.d FROM rng a JOIN rng2 b ON b.k = a.k AND b.id = a.id',
-		'CREATE VIEW v_sum AS SELECT min(id) AS id, k, max(g) AS g, sum(v)::int AS v, min(s) AS s, max(n) AS n, min(d) AS d FROM two GROUP BY k',
-		"CREATE VIEW v_upd AS SELECT $COLUMNS FROM rng WHERE v < 450$check",
-		'CREATE FUNCTION same(x int) RETURNS int LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$ BEGIN RETURN x; END $$',
-		"CREATE FUNCTION f_count(x int) RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE AS \$\$ DECLARE r text; BEGIN SELECT count(*) || '/' || coalesce(sum(v), 0) INTO r FROM $table WHERE k = x; RETURN r; END \$\$",
-		"CREATE FUNCTION f_rows(x int, y int) RETURNS TABLE (id int, k int, v int) LANGUAGE plpgsql STABLE AS \$\$ BEGIN RETURN QUERY SELECT t.id, t.k, t.v FROM $table t WHERE t.k BETWEEN x AND y ORDER BY t.k, t.id; END \$\$",
-		"CREATE FUNCTION f_set(x int) RETURNS TABLE (id int, v int) LANGUAGE sql STABLE AS \$\$ SELECT t.id, t.v FROM $table t WHERE t.k = x \$\$",
-		"CREATE FUNCTION f_add(x int, y int) RETURNS bigint LANGUAGE plpgsql AS \$\$ DECLARE c bigint; BEGIN UPDATE $table SET v = (v + y) % 500 WHERE k = x; GET DIAGNOSTICS c = ROW_COUNT; RETURN c; END \$\$"
-	);
+	  "INSERT INTO $table ($COLUMNS) SELECT i, $k, nullif(i % 14, 13), (i * $q) % 500, CASE WHEN i % 17 <> 0 THEN 's' || (i * $r) % 200 END, ((i * $p) % 10000) / 100.0, date '2020-01-01' + (i * $q) % 366 FROM generate_series(1, $rows) i $where";
 }
 
 =item setup
@@ -377,11 +729,7 @@ resolved by search_path.
 
 =cut
 
-sub setup
-{
-	my ($self) = @_;
-	return $self->{schema}{script};
-}
+sub setup { my ($self) = @_; return $self->{script}; }
 
 =item contents
 
@@ -396,7 +744,7 @@ sub contents
 	return join '', (
 		map {
 			"SELECT '$_', tableoid::regclass::text, count(*), md5(string_agg(t::text, ',' ORDER BY t::text)) FROM $_ t GROUP BY 2 ORDER BY 2;\n"
-		} @{ $self->{schema}{names} }),
+		} @{ $self->{names} }),
 	  "SELECT count(bt_index_check(c.oid, true)) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am m ON m.oid = c.relam WHERE c.relnamespace = 'st'::regnamespace AND c.relkind = 'i' AND i.indisvalid AND m.amname = 'btree';\n";
 }
 
@@ -406,567 +754,63 @@ Returns the next statements: { kind, settings, statements }, the last two being
 lists of commands for psql, without semicolons.  The settings last until RESET ALL,
 prepared statements until DEALLOCATE ALL.
 
-=back
-
 =cut
-
-my @KINDS = (
-	select => 55,
-	prepared => 22,
-	dml => 14,
-	ddl => 6,
-	cursor => 3);
 
 sub next_case
 {
 	my ($self) = @_;
 	$self->{aliases} = 0;
-	delete $self->{params};
-	my $kind = $self->weighted(@KINDS);
-	my ($detail, @statements) = $self->$kind;
+	$self->{kinds} = [];
+	my ($settings, $statements) =
+	  map { [ separate($_) ] } $self->apply('settings'),
+	  $self->one_of('case');
 	return {
-		kind => "$kind, $detail",
-		settings => [ $self->settings ],
-		statements => \@statements,
+		kind => join(', ', @{ $self->{kinds} }),
+		settings => $settings,
+		statements => $statements
 	};
 }
 
-# Settings.
-
-sub settings
+sub separate
 {
-	my ($self) = @_;
-	my @set;
-	push @set, map { "enable_$_ = off" } $self->some(
-		1 + $self->draw(4),
-		qw(seqscan indexscan indexonlyscan bitmapscan hashjoin mergejoin
-		  nestloop sort incremental_sort hashagg material memoize
-		  parallel_append gathermerge partition_pruning parallel_hash
-		  presorted_aggregate group_by_reordering distinct_reordering
-		  self_join_elimination)) if $self->one_in(2);
-	push @set, 'enable_partitionwise_join = on' if $self->one_in(3);
-	push @set, 'enable_partitionwise_aggregate = on' if $self->one_in(3);
-	push @set, 'work_mem = ' . $self->pick(q('64kB'), q('256kB'))
-	  if $self->one_in(3);
-	push @set, $self->parallel_settings if $self->one_in(3);
-	push @set,
-	  $self->pick(
-		'debug_parallel_query = on',
-		'random_page_cost = 1',
-		'cpu_tuple_cost = 1',
-		'from_collapse_limit = 1',
-		'join_collapse_limit = 1',
-		'cursor_tuple_fraction = 1',
-		'hash_mem_multiplier = 1',
-		'constraint_exclusion = on',
-		'geqo_threshold = 2') if $self->one_in(6);
-	return map { "SET $_" } @set;
+	my ($text) = @_;
+	return map { s/\s+/ /gr } grep { /\S/ } split /\s*;\s*/,
+	  $text =~ s/^\s+|\s+$//gr;
 }
 
-sub parallel_settings
+=item statements($text, %scope)
+
+A function.  Returns the statements that a text becomes which is like those of the
+grammar, but uses no tables; the scope has what is assigned before.
+
+=back
+
+=cut
+
+sub statements
 {
-	my ($self) = @_;
-	return (
-		'parallel_setup_cost = 0',
-		'parallel_tuple_cost = 0',
-		'min_parallel_table_scan_size = 0',
-		'min_parallel_index_scan_size = 0',
-		'max_parallel_workers_per_gather = ' . $self->pick(2, 2, 4),
-		$self->one_in(4) ? 'parallel_leader_participation = off' : ());
+	my ($text, %scope) = @_;
+	return separate(__PACKAGE__->expand($text, \%scope));
 }
 
-# Values and conditions.
-
-sub literal
-{
-	my ($self, $column) = @_;
-	return $self->draw(25) - ($self->one_in(8) ? 5 : 0)
-	  if $column eq 'g' && $self->one_in(6);
-	return $self->draw(13) if $column eq 'g';
-	return $self->one_in(25) ? 990 + $self->draw(40) : $self->draw(1000)
-	  if $column eq 'k';
-	return $self->draw(500) if $column eq 'v';
-	return $self->draw(40) if $column eq 'rows';
-	return $self->one_in(8)
-	  ? 100_001 + 10_000 * $self->draw(20) + $self->draw(30)
-	  : 1 + $self->draw($self->{schema}{rows})
-	  if $column eq 'id';
-	return q('s) . $self->draw(200) . q(') if $column eq 's';
-	return sprintf '%d.%02d', $self->draw(100), $self->draw(100)
-	  if $column eq 'n';
-	return sprintf q(date '2020-%02d-%02d'), 1 + $self->draw(12),
-	  1 + $self->draw(28)
-	  if $column eq 'd';
-
-	# ks
-	return
-		q('{)
-	  . join(',', map { $self->literal('k') } 1 .. 1 + $self->draw(5))
-	  . q(}'::int[]);
-}
-
-# A literal, a parameter of the statement that is being prepared, or what the
-# planner does not know the value of.
-sub value
-{
-	my ($self, $column) = @_;
-	my $value;
-	if ($self->{params} && @{ $self->{params} } < 6 && $self->one_in(2))
-	{
-		push @{ $self->{params} }, $column;
-		$value = '$' . @{ $self->{params} };
-	}
-	else { $value = $self->literal($column); }
-	return $value if !$self->one_in(6);
-	return "same($value)" if $TYPE{$column} eq 'int' && $self->one_in(2);
-	return "(SELECT $value)";
-}
-
-sub relation
-{
-	my ($self) = @_;
-	return $self->pick(@MORE_VIEWS) if $self->one_in(20);
-	return 'v_all' if $self->one_in(12);
-	if ($self->one_in(20))
-	{
-		my $table = $self->pick(qw(rng rng2 lst hsh quarter));
-		return $self->pick(@{ $self->{schema}{partitions}{$table} })->[0];
-	}
-	return $self->pick(@{ $self->{schema}{names} });
-}
-
-sub is_view { my ($relation) = @_; return $relation =~ /^v_/; }
-
-# A condition on the row $t; those that hold for few rows are likely.
-sub condition
-{
-	my ($self, $t, $depth) = @_;
-	$depth ||= 0;
-	my $column = $self->pick(qw(k k k k id id g v s n d));
-	my $c = "$t.$column";
-	my $x = $self->draw(20);
-	return "$c = " . $self->value($column) if $x < 4;
-	if ($x < 8)
-	{
-		my $from = $self->value($column);
-		my $to =
-			$column eq 's' ? "$from || 'z'"
-		  : $column eq 'g' ? "$from + 1"
-		  :                  "$from + " . (5 + $self->draw(40));
-		return "$c BETWEEN $from AND $to";
-	}
-	return
-		"$c "
-	  . $self->pick('<', '<=', '>', '>=') . ' '
-	  . $self->value($column)
-	  if $x < 9;
-	if ($x < 12)
-	{
-		my @list =
-		  map { $self->value($column) } 1 .. 2 + $self->draw(5);
-		push @list, 'NULL' if $self->one_in(10);
-		return "$c IN (" . join(', ', @list) . ')';
-	}
-	return "$t.k = ANY (" . $self->value('ks') . '::int[])' if $x < 13;
-	return "$t." . $self->pick('g IS NULL', 's IS NULL', 'g IS NOT NULL')
-	  if $x < 14;
-	return "$t.v % " . (2 + $self->draw(9)) . ' = 1' if $x < 15;
-	if ($x < 16)
-	{
-		my ($k, $v) = ($self->literal('k'), $self->value('v'));
-		return "($t.k, $t.v) >= ($k, $v) AND $t.k < $k + "
-		  . (1 + $self->draw(50));
-	}
-	return
-		'('
-	  . $self->condition($t, $depth + 1) . ' OR '
-	  . $self->condition($t, $depth + 1) . ')'
-	  if $x < 17;
-	return 'NOT (' . $self->condition($t, $depth + 1) . ')' if $x < 18;
-	return "$t.k = " . $self->value('k') if $depth > 1;
-
-	my ($u, $from) = ($self->alias, $self->relation);
-	my $inner = $self->condition($u, $depth + 2);
-	return $self->pick('EXISTS', 'NOT EXISTS')
-	  . " (SELECT 1 FROM $from $u WHERE $u.k = $t.k AND $inner)"
-	  if $x < 19;
-	return $self->pick(
-		"$t.k IN (SELECT $u.k FROM $from $u WHERE $inner)",
-		"$t.k = (SELECT max($u.k) FROM $from $u WHERE $inner)",
-		"$t.k >= (SELECT max($u.k) FROM $from $u WHERE $inner)",
-		"$t.id = ANY (ARRAY(SELECT $u.id FROM $from $u WHERE $inner))");
-}
-
-sub where
-{
-	my ($self, $t) = @_;
-	return join ' AND ',
-	  map { $self->condition($t) } 1 .. 1 + $self->one_in(3);
-}
-
-sub outputs
-{
-	my ($self, $t, $relation) = @_;
-	my @out = map { "$t.$_" } $self->some(1 + $self->draw(4), @COLUMNS);
-	push @out,
-	  $self->pick("$t.k + $t.v", "coalesce($t.g, -1)",
-		"upper($t.s)", "CASE WHEN $t.v < 250 THEN $t.n END")
-	  if $self->one_in(3);
-	push @out, "$t\::text" if $self->one_in(8);
-	push @out, "$t.tableoid::regclass::text"
-	  if !is_view($relation) && $self->one_in(6);
-	return join ', ', @out;
-}
-
-sub order_by
-{
-	my ($self, @columns) = @_;
-	return join ', ', map {
-		$_ . $self->pick('', '', ' DESC', ' NULLS FIRST', ' DESC NULLS LAST')
-	} @columns;
-}
-
-sub limit
-{
-	my ($self) = @_;
-	return '' if $self->one_in(3);
-	my $limit = ' LIMIT ' . $self->value('rows');
-	$limit .= ' OFFSET ' . $self->value('rows') if $self->one_in(3);
-	return $limit;
-}
-
-# SELECT.  The functions below return (text, true if its output is sorted).
-
-my @SELECTS = (
-	plain => 12,
-	ordered => 16,
-	join => 14,
-	lateral => 7,
-	aggregate => 10,
-	distinct => 6,
-	window => 7,
-	set_operation => 5,
-	append => 7,
-	scalar => 4,
-	cte => 4,
-	extremes => 3,
-	function => 3,
-	values => 4);
-
+# A query whose rows have an order.
 sub query
 {
-	my ($self) = @_;
-	my $kind = $self->weighted(@SELECTS);
-	my $method = "select_$kind";
-	my ($text, $ordered) = $self->$method;
-	$text = "SELECT * FROM ($text) q ORDER BY q::text" unless $ordered;
-	return ($kind, $text);
-}
-
-sub select
-{
-	my ($self) = @_;
-	return $self->query;
-}
-
-sub select_plain
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my $out = $self->outputs($t, $from);
-	my $lock =
-	  is_view($from) || !$self->one_in(8)
-	  ? ''
-	  : ' FOR ' . $self->pick('UPDATE', 'SHARE', 'NO KEY UPDATE');
-	return "SELECT $out FROM $from $t WHERE " . $self->where($t) . $lock;
-}
-
-# Sorted by columns and the unique one, or by all that is returned.
-sub select_ordered
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my @keys = $self->some(1 + $self->draw(3), qw(k k k v g s n d));
-	my %seen;
-	@keys = grep { !$seen{$_}++ } @keys;
-	my $where = $self->one_in(3) ? '' : ' WHERE ' . $self->where($t);
-	if ($self->one_in(4))
-	{
-		my $out = join ', ', map { "$t.$_" } @keys;
-		return (
-			"SELECT $out FROM $from $t$where ORDER BY "
-			  . $self->order_by(map { "$t.$_" } @keys)
-			  . $self->limit,
-			1);
-	}
-	push @keys, 'id';
-	my $out = $self->outputs($t, $from);
-	return (
-		"SELECT $out FROM $from $t$where ORDER BY "
-		  . $self->order_by(map { "$t.$_" } @keys)
-		  . $self->limit,
-		1);
-}
-
-sub select_join
-{
-	my ($self) = @_;
-	my @rel = map { $self->relation } 1 .. 2 + $self->one_in(3);
-	@rel[ 0, 1 ] = qw(rng rng2) if $self->one_in(6);
-	my @a = map { $self->alias } @rel;
-	my $from = "$rel[0] $a[0]";
-	for my $i (1 .. $#rel)
-	{
-		my ($p, $q) = ($self->pick(@a[ 0 .. $i - 1 ]), $a[$i]);
-		my $type =
-		  $self->pick(('JOIN') x 3, 'LEFT JOIN', 'RIGHT JOIN', 'FULL JOIN');
-		my $on = $self->pick(
-			"$q.id = $p.id",
-			"$q.id = $p.id",
-			"$q.k = $p.k",
-			"$q.k = $p.k AND $q.id = $p.id",
-			"$q.k = $p.v AND $q.g = $p.g",
-			"$q.d = $p.d AND $q.k = $p.k");
-		$on .= ' AND ' . $self->condition($q)
-		  if $type ne 'FULL JOIN' && $self->one_in(4);
-		$from .= " $type $rel[$i] $q ON $on";
-	}
-	my @where = $self->where($a[0]);
-	push @where, $self->condition($a[1]) if $self->one_in(4);
-	my $where = join ' AND ', @where;
-	return
-	  "SELECT count(*), sum($a[0].v), sum($a[-1].v), count($a[1].id) FROM $from WHERE $where"
-	  if $self->one_in(4);
-	my @id = map { "$_.id" } @a;
-	return (
-		'SELECT '
-		  . join(', ', @id, map { "$_." . $self->pick(@COLUMNS) } @a)
-		  . " FROM $from WHERE $where ORDER BY "
-		  . $self->order_by($self->some(1, map { "$_.k" } @a), @id)
-		  . $self->limit,
-		1) if $self->one_in(3);
-	my @out = map { "$a[$_]." . $self->pick(@COLUMNS) } 0 .. $#a, 0;
-	return 'SELECT ' . join(', ', @out) . " FROM $from WHERE $where";
-}
-
-sub select_lateral
-{
-	my ($self) = @_;
-	my ($t, $u, $w) = map { $self->alias } 1 .. 3;
-	my ($first, $second, $third) = map { $self->relation } 1 .. 3;
-	my $inner = $self->pick(
-		"SELECT count(*) AS x, sum($u.v) AS y FROM $second $u WHERE $u.k = $t.k",
-		"SELECT $u.id AS x, $u.v AS y FROM $second $u WHERE $u.k = $t.k ORDER BY $u.v, $u.id LIMIT 2",
-		"SELECT max($u.id) AS x, $u.g AS y FROM $second $u WHERE $u.k BETWEEN $t.k AND $t.k + 3 GROUP BY $u.g",
-		"SELECT $u.id AS x, $u.k AS y FROM $second $u WHERE $u.k = $t.k + 1 UNION ALL SELECT $w.id, $w.k FROM $third $w WHERE $w.id = $t.id"
-	);
-	my $join =
-	  $self->one_in(2)
-	  ? "LEFT JOIN LATERAL ($inner) l ON true"
-	  : "CROSS JOIN LATERAL ($inner) l";
-	my $from = $self->value('k');
-	return
-	  "SELECT $t.id, $t.k, l.x, l.y FROM $first $t $join WHERE $t.k BETWEEN $from AND $from + "
-	  . (5 + $self->draw(30));
-}
-
-sub select_aggregate
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my @by = $self->some(1 + $self->one_in(3),
-		"$t.g", "$t.k", "$t.s", "$t.k % 10", "$t.v / 50", "$t.d");
-	my @out = $self->some(
-		1 + $self->draw(3),
-		'count(*)',
-		"sum($t.v)",
-		"min($t.s)",
-		"max($t.n)",
-		"avg($t.v)",
-		"count(DISTINCT $t.v)",
-		"string_agg($t.s, ',' ORDER BY $t.s, $t.id)",
-		"array_agg($t.id ORDER BY $t.k, $t.id)",
-		"sum($t.n) FILTER (WHERE $t.g > 3)",
-		"bool_or($t.v > 400)");
-	my $group = join ', ', @by;
-	$group = $self->pick(
-		"ROLLUP ($group)",
-		"CUBE ($group)",
-		"GROUPING SETS (($group), ())",
-		"GROUPING SETS (($by[0]), ($by[-1]))") if $self->one_in(4);
-	my $text = 'SELECT ' . join(', ', @by, @out) . " FROM $from $t";
-	$text .= ' WHERE ' . $self->where($t) unless $self->one_in(4);
-	$text .= " GROUP BY $group";
-	$text .= ' HAVING count(*) > ' . $self->draw(4) if $self->one_in(4);
+	my ($self, $kind) = @_;
+	my $text = $kind ? $self->apply("select_$kind") : $self->one_of('select');
+	$text =~ s/^ *= //
+	  or $text = "SELECT * FROM ($text) q ORDER BY q::text";
 	return $text;
 }
-
-sub select_distinct
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my @keys = $self->some(1 + $self->one_in(3), qw(g k s d v));
-	my $keys = join ', ', map { "$t.$_" } @keys;
-	my $where = $self->one_in(3) ? '' : ' WHERE ' . $self->where($t);
-	return "SELECT DISTINCT $keys FROM $from $t$where" if $self->one_in(3);
-	return (
-		"SELECT DISTINCT ON ($keys) $keys, $t.id, $t.n FROM $from $t$where ORDER BY "
-		  . $self->order_by(map { "$t.$_" } @keys, 'v', 'id')
-		  . $self->limit,
-		1);
-}
-
-sub select_window
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my $partition = $self->pick('', map { "PARTITION BY $t.$_ " } qw(g k d));
-	my $order = $self->order_by("$t." . $self->pick(qw(k v s d)));
-	my $unique = "$order, $t.id";
-	my @calls = $self->some(
-		1 + $self->draw(2),
-		"row_number() OVER (${partition}ORDER BY $unique)",
-		"rank() OVER (${partition}ORDER BY $order)",
-		"sum($t.v) OVER (${partition}ORDER BY $order)",
-		"lag($t.id) OVER (${partition}ORDER BY $unique)",
-		"first_value($t.id) OVER (${partition}ORDER BY $unique)",
-		"sum($t.v) OVER (${partition}ORDER BY $unique ROWS BETWEEN 3 PRECEDING AND 1 FOLLOWING)",
-		"count(*) OVER ($partition)");
-	my $text =
-		"SELECT $t.id, "
-	  . join(', ', @calls)
-	  . " FROM $from $t WHERE "
-	  . $self->where($t);
-	return
-	  "SELECT * FROM (SELECT $t.id, $t.g, row_number() OVER (${partition}ORDER BY $unique) AS r FROM $from $t) w WHERE r <= "
-	  . (1 + $self->draw(3))
-	  if $self->one_in(4);
-	return $text;
-}
-
-sub select_set_operation
-{
-	my ($self) = @_;
-	my @columns = $self->some(1 + $self->draw(3), @COLUMNS);
-	my @parts = map {
-		my ($t, $from) = ($self->alias, $self->relation);
-		'SELECT '
-		  . join(', ', map { "$t.$_" } @columns)
-		  . " FROM $from $t WHERE "
-		  . $self->where($t);
-	} 1 .. 2 + $self->one_in(3);
-	my $text = shift @parts;
-	$text .= ' '
-	  . $self->pick('UNION', 'UNION', 'UNION ALL', 'INTERSECT', 'EXCEPT',
-		'EXCEPT ALL')
-	  . " $_"
-	  for @parts;
-	return ("$text ORDER BY " . $self->order_by(1 .. @columns) . $self->limit,
-		1)
-	  if $self->one_in(3);
-	return $text;
-}
-
-# Sorted UNION ALL: a merge of what several tables return.
-sub select_append
-{
-	my ($self) = @_;
-	my @keys = $self->some(1 + $self->one_in(2), qw(k v d s));
-	my $n = 0;
-	my @parts = map {
-		my ($t, $from) = ($self->alias, $self->relation);
-		$n++;
-		'SELECT '
-		  . join(', ', map { "$t.$_" } @keys)
-		  . ", $t.id, $n AS part FROM $from $t"
-		  . ($self->one_in(3) ? '' : ' WHERE ' . $self->where($t));
-	} 1 .. 2 + $self->draw(3);
-	my $order = $self->order_by(1 .. @keys + 2);
-	return (
-		'SELECT * FROM ('
-		  . join(' UNION ALL ', @parts)
-		  . ") u ORDER BY $order"
-		  . $self->limit,
-		1);
-}
-
-sub select_scalar
-{
-	my ($self) = @_;
-	my ($t, $u) = ($self->alias, $self->alias);
-	my ($first, $second) = ($self->relation, $self->relation);
-	my $inner = $self->pick(
-		"SELECT max($u.v) FROM $second $u WHERE $u.k = $t.k",
-		"SELECT count(*) FROM $second $u WHERE $u.k = $t.k AND $u.v > $t.v",
-		"SELECT $u.id FROM $second $u WHERE $u.k >= $t.k ORDER BY $u.k, $u.id LIMIT 1",
-		"SELECT string_agg($u.s, ',' ORDER BY $u.id) FROM $second $u WHERE $u.k = $t.k"
-	);
-	my $from = $self->value('k');
-	return
-	  "SELECT $t.id, ($inner) FROM $first $t WHERE $t.k BETWEEN $from AND $from + 30";
-}
-
-sub select_cte
-{
-	my ($self) = @_;
-	my ($t, $u) = ($self->alias, $self->alias);
-	my ($first, $second) = ($self->relation, $self->relation);
-	my $where = $self->where($t);
-	return
-	  "WITH RECURSIVE w(k, l) AS (SELECT $t.k, 0 FROM $first $t WHERE $t.k = "
-	  . $self->value('k')
-	  . " UNION SELECT $u.v, w.l + 1 FROM w JOIN $second $u ON $u.k = w.k WHERE w.l < 4) SELECT * FROM w"
-	  if $self->one_in(3);
-	my $how = $self->pick('', 'MATERIALIZED ', 'NOT MATERIALIZED ');
-	return
-	  "WITH w AS $how(SELECT $t.id, $t.k, $t.v FROM $first $t WHERE $where) SELECT w.id, $u.id, $u.n FROM w JOIN $second $u ON $u.id = w.id UNION ALL SELECT id, k, v FROM w WHERE v < "
-	  . $self->value('v');
-}
-
-sub select_extremes
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my $column = $self->pick(qw(k id d));
-	my $where = $self->one_in(2) ? '' : ' WHERE ' . $self->where($t);
-	return
-	  "SELECT min($t.$column), max($t.$column), max($t.v) FROM $from $t$where";
-}
-
-sub select_function
-{
-	my ($self) = @_;
-	my $from = $self->literal('k');
-	return $self->pick(
-		"SELECT i, f_count(i) FROM generate_series($from, $from + 12) i",
-		"SELECT * FROM f_rows($from, $from + 20)",
-		"SELECT i, r.* FROM generate_series($from, $from + 8) i, f_rows(i, i + 2) r",
-		"SELECT i, r.* FROM generate_series($from, $from + 8) i, f_set(i) r");
-}
-
-sub select_values
-{
-	my ($self) = @_;
-	my ($t, $from) = ($self->alias, $self->relation);
-	my $column = $self->pick(qw(k k id v));
-	my $list = join ', ',
-	  map { '(' . $self->value($column) . ", $_)" } 1 .. 2 + $self->draw(5);
-	return
-	  "SELECT x.y, $t.id, $t.$column FROM (VALUES $list) x(c, y) LEFT JOIN $from $t ON $t.$column = x.c";
-}
-
-# Prepared statements.
 
 sub prepared
 {
 	my ($self) = @_;
-	$self->{params} = [];
-	my ($detail, $text);
-	if   ($self->one_in(4)) { ($detail, $text) = $self->write; }
-	else                    { ($detail, $text) = $self->query; }
-	my @params = @{ delete $self->{params} };
+	local $self->{params} = [];
+	my $text = one_in(4) ? $self->write : $self->query;
+	my @params = @{ $self->{params} };
 	my $types = join ', ', map { $TYPE{$_} } @params;
-	my $mode = $self->pick(
+	my $mode = pick(
 		qw(auto auto force_generic_plan force_generic_plan force_custom_plan)
 	);
 	$mode = 'force_custom_plan' if base_moves_wrongly($text);
@@ -975,122 +819,33 @@ sub prepared
 		'PREPARE p' . (@params ? " ($types)" : '') . " AS $text");
 
 	# Without parameters, the first plan is kept.
-	my $times = @params ? $self->pick(2, 3, 3, 8) : 2;
-	for (1 .. $times)
+	for (1 .. (@params ? pick(2, 3, 3, 8) : 2))
 	{
-		push @statements, $self->between if $self->one_in(10);
+		push @statements, $self->apply('between') if one_in(10);
 		my $list = join ', ',
-		  map { $self->one_in(20) ? 'NULL' : $self->literal($_) } @params;
+		  map { one_in(20) ? 'NULL' : $self->literal($_) } @params;
 		push @statements, 'EXECUTE p' . (@params ? " ($list)" : '');
 	}
-	return ($detail, @statements, 'DEALLOCATE p');
+	return join ';', @statements, 'DEALLOCATE p';
 }
 
-# What makes the server look at its plans again.
-sub between
-{
-	my ($self) = @_;
-	my $table = $self->target;
-	my $x = $self->draw(5);
-	return $self->create_index($table) if $x == 0;
-	return $self->drop_index if $x == 1;
-	return "ANALYZE $table" if $x == 2;
-	return 'SET ' . $self->pick($self->parallel_settings) if $x == 3;
-	return
-		'SET enable_'
-	  . $self->pick(qw(seqscan hashjoin nestloop))
-	  . ' = off';
-}
-
-# A cursor that moves back and forth.
-sub cursor
-{
-	my ($self) = @_;
-	my ($text) = $self->select_ordered;
-	my @moves = map {
-			$self->pick('FETCH', 'FETCH', 'MOVE') . ' '
-		  . $self->pick('FORWARD ', 'FORWARD ', 'BACKWARD ')
-		  . (1 + $self->draw(20))
-		  . ' FROM c'
-	} 1 .. 2 + $self->draw(4);
-	return (
-		'scroll', 'BEGIN', "DECLARE c SCROLL CURSOR FOR $text",
-		@moves, 'FETCH ALL FROM c',
-		'CLOSE c', 'COMMIT');
-}
-
-# INSERT, UPDATE, DELETE and MERGE.
-
-sub dml
-{
-	my ($self) = @_;
-	my ($detail, $text) = $self->write;
-	return ($detail, $text) unless $self->one_in(4);
-	my ($more, $second) = $self->write;
-	my $end = $self->pick(qw(COMMIT ROLLBACK));
-	return ("$detail and $more",
-		'BEGIN', $text, 'SAVEPOINT s', $second,
-		$self->pick('ROLLBACK TO s', 'RELEASE s'), $end)
-	  if $self->one_in(2);
-	return ("$detail and $more", 'BEGIN', $text, $second, $end);
-}
-
-# Ids that no row has; as many as a table can have rows.
-sub fresh
-{
-	my ($self) = @_;
-	return $self->{fresh} += 10_000;
-}
-
-sub assignment
-{
-	my ($self, $t, $from) = @_;
-	my $column = $self->pick(qw(v v v s n d g k k));
-	return $column eq 'v'
-	  ? "v = ($t.v + $from.v) % 500"
-	  : "$column = $from.$column"
-	  if defined $from;
-	my $x = $self->draw(12);
-	return "v = ($t.v + " . $self->value('v') . ') % 500' if $x < 2;
-	return "n = ($t.n + " . $self->value('n') . ') % 100' if $x < 3;
-	return "$column = " . $self->value($column) if $x < 7;
-	return $self->pick(
-		"v = ($t.v * 7 + 1) % 500",
-		"s = 's' || ($t.v % 200)",
-		's = NULL',
-		'g = NULL',
-		"k = ($t.k + 500) % 1000",
-		"id = - $t.id",
-		"v = (same($t.v) + 1) % 500, n = 1");
-}
-
-# Returns (what it is, one statement).
+# One statement that changes data.
 sub write
 {
 	my ($self) = @_;
-	my $kind = $self->weighted(
-		update => 10,
-		update_from => 4,
-		delete => 4,
-		insert => 5,
-		upsert => 6,
-		merge => 6,
-		call => 2);
-	my $method = "write_$kind";
-	my $text = $self->$method;
-	return ($kind, $text) if $text =~ /^SELECT/;
+	my $text = $self->one_of('write');
+	my $kind = $self->{kinds}[-1];
+	return $text if $kind eq 'call';
 	$text =~ s/\bsame\((.*?)\)/($1)/g if base_moves_wrongly($text);
-	my ($returning) = $text =~ / RETURNING/ ? 1 : 0;
-	if (!$returning && $kind ne 'upsert' && $self->one_in(2))
+	if ($text !~ / RETURNING/ && $kind ne 'upsert' && one_in(2))
 	{
 		my $t = $kind eq 'insert' ? '' : 't.';
 		$text .= " RETURNING ${t}id, ${t}k, ${t}v, ${t}s";
-		$text .= ', old.v, new.g' if $kind ne 'merge' && $self->one_in(3);
-		$returning = 1;
+		$text .= ', old.v, new.g' if $kind ne 'merge' && one_in(3);
 	}
-	$text = "WITH x AS ($text) SELECT * FROM x ORDER BY x::text"
-	  if $returning;
-	return ($kind, $text);
+	return $text !~ / RETURNING/
+	  ? $text
+	  : "WITH x AS ($text) SELECT * FROM x ORDER BY x::text";
 }
 
 # 18.6 can show, check or store wrong values of a row that is moved between partitions
@@ -1100,323 +855,6 @@ sub base_moves_wrongly
 {
 	my ($text) = @_;
 	return $text =~ /\b(?:UPDATE|MERGE INTO) (?:rng|v_upd)\b/;
-}
-
-sub target
-{
-	my ($self, @more) = @_;
-	return $self->pick(@{ $self->{schema}{names} }, @more);
-}
-
-sub write_update
-{
-	my ($self) = @_;
-	my $table = $self->target('v_upd');
-	return
-		"UPDATE $table t SET "
-	  . $self->assignment('t')
-	  . ' WHERE '
-	  . $self->few('t');
-}
-
-# A condition for few rows, so that the tables stay as they are for long.
-sub few
-{
-	my ($self, $t) = @_;
-	my $x = $self->draw(6);
-	return "$t.k = " . $self->value('k') if $x < 2;
-	return "$t.id = " . $self->value('id') if $x < 3;
-	if ($x < 4)
-	{
-		my $from = $self->value('k');
-		return "$t.k BETWEEN $from AND $from + " . $self->draw(8);
-	}
-	return "$t.k IN (" . join(', ', map { $self->value('k') } 1 .. 4) . ')'
-	  if $x < 5;
-	return "$t.v = " . $self->value('v') . ' AND ' . $self->condition($t, 2);
-}
-
-sub write_update_from
-{
-	my ($self) = @_;
-	my ($table, $from) = ($self->target, $self->target);
-	return
-		"UPDATE $table t SET "
-	  . $self->assignment('t', 'b')
-	  . " FROM $from b WHERE b.id = t.id AND "
-	  . $self->few($self->pick(qw(t b)));
-}
-
-sub write_delete
-{
-	my ($self) = @_;
-	my $table = $self->target('v_upd');
-	return "DELETE FROM $table t WHERE " . $self->few('t')
-	  if $self->one_in(2);
-	my $from = $self->target;
-	return
-	  "DELETE FROM $table t USING $from b WHERE b.k = t.k AND b.id = t.id AND "
-	  . $self->few('b');
-}
-
-# Rows copied from a table, with new ids.
-sub copied
-{
-	my ($self, $fresh) = @_;
-	my ($u, $from) = ($self->alias, $self->relation);
-	my $k = $self->pick("$u.k", "$u.k", "$u.v", $self->literal('k'));
-	return
-	  "SELECT $fresh + row_number() OVER (ORDER BY $u.id) AS id, $k AS k, $u.g, $u.v, $u.s, $u.n, $u.d FROM $from $u WHERE "
-	  . $self->few($u);
-}
-
-sub write_insert
-{
-	my ($self) = @_;
-	my $table =
-	  $self->pick(grep { $_ ne 'child' } @{ $self->{schema}{names} });
-	my $fresh = $self->fresh;
-	return "INSERT INTO $table ($COLUMNS) " . $self->copied($fresh)
-	  if $self->one_in(2);
-	my $rows = join ', ', map {
-		my $i = $_;
-		'(' . join(
-			', ',
-			$fresh + $i,
-			map {
-				$self->one_in(/$NULLABLE/ ? 6 : 200)
-				  ? 'NULL'
-				  : $self->value($_)
-			} @COLUMNS[ 1 .. $#COLUMNS ])
-		  . ')'
-	} 1 .. 1 + $self->draw(4);
-
-	return "INSERT INTO $table ($COLUMNS) VALUES $rows";
-}
-
-# Rows of the table itself, all of which are there already, or half of them.
-sub write_upsert
-{
-	my ($self) = @_;
-	my $key = $self->{schema}{key};
-	my $table = $self->pick(grep { $key->{$_} && $_ ne 'child' }
-		  @{ $self->{schema}{names} });
-	my $rows = "SELECT $COLUMNS FROM $table t WHERE " . $self->few('t');
-	my $action = '';
-	if (!$self->one_in(10))
-	{
-		my $fresh = $self->fresh;
-		$rows .=
-		  " UNION ALL SELECT $fresh + row_number() OVER (ORDER BY id), k, g, v, s, n, d FROM $table t WHERE "
-		  . $self->few('t')
-		  if $self->one_in(2);
-		$action =
-		  $self->one_in(3)
-		  ? ' ON CONFLICT DO NOTHING'
-		  : " ON CONFLICT ($key->{$table}) DO UPDATE SET "
-		  . $self->pick(
-			'v = (excluded.v + 1) % 500',
-			"s = t.s || 'u', n = 2",
-			"k = (t.k + 1) % 1000",
-			'v = (t.v + 3) % 500 WHERE t.g > 5');
-		$action .= ' RETURNING t.id, t.v, t.s' if $self->one_in(2);
-	}
-	return "INSERT INTO $table AS t ($COLUMNS) $rows$action";
-}
-
-sub write_merge
-{
-	my ($self) = @_;
-	my ($table, $from) = ($self->target, $self->target);
-	my $on =
-	  $self->pick('t.id = b.id', 't.id = b.id', 't.id = b.id AND t.k = b.k');
-	my $fresh = $self->fresh;
-	my @when;
-	push @when,
-		'WHEN MATCHED AND '
-	  . $self->pick('t.v < b.v', 't.g = b.g', 'b.v % 3 = 0')
-	  . ' THEN '
-	  . $self->pick('DELETE', 'DO NOTHING',
-		'UPDATE SET ' . $self->assignment('t', 'b'))
-	  if $self->one_in(2);
-	push @when, 'WHEN MATCHED THEN UPDATE SET ' . $self->assignment('t', 'b')
-	  unless $self->one_in(4);
-	push @when,
-	  "WHEN NOT MATCHED THEN INSERT ($COLUMNS) VALUES (b.fresh, b.k, b.g, b.v, b.s, b.n, b.d)"
-	  if $table ne 'child' && $self->one_in(2);
-	push @when,
-		'WHEN NOT MATCHED BY SOURCE AND t.k = '
-	  . $self->value('k')
-	  . ' THEN '
-	  . $self->pick('DELETE', 'UPDATE SET v = (t.v + 1) % 500')
-	  if $self->one_in(3);
-	@when = ('WHEN MATCHED THEN UPDATE SET v = (t.v + 1) % 500') unless @when;
-	my $source =
-	  "SELECT b.*, $fresh + row_number() OVER (ORDER BY b.id) AS fresh FROM $from b WHERE "
-	  . $self->few('b');
-	my $text =
-	  "MERGE INTO $table t USING ($source) b ON $on " . join(' ', @when);
-	$text .= ' RETURNING merge_action(), t.id, t.k, t.v'
-	  if $self->one_in(2);
-	return $text;
-}
-
-sub write_call
-{
-	my ($self) = @_;
-	return
-		'SELECT i, f_add(i, 3) FROM generate_series('
-	  . $self->literal('k')
-	  . ', 1000, 50) i ORDER BY i';
-}
-
-# CREATE, DROP, ATTACH and others.
-
-sub ddl
-{
-	my ($self) = @_;
-	my $kind = $self->weighted(
-		indexes => 5,
-		sorted => 3,
-		detach => 4,
-		partition => 2,
-		maintain => 3);
-	my $method = "ddl_$kind";
-	return ($kind, $self->$method);
-}
-
-sub create_index
-{
-	my ($self, $table) = @_;
-	my $name = 'x_' . ++$self->{made};
-	push @{ $self->{indexes} }, $name;
-	return
-	  "CREATE UNIQUE INDEX $name ON $table ("
-	  . $self->pick('v, id', 'k, v') . ')'
-	  if $self->one_in(4)
-	  && $table =~ /^(many|plain)$/;
-	return $self->index_on($table, $name);
-}
-
-sub drop_index
-{
-	my ($self) = @_;
-	my $name = $self->pick('x_0', @{ $self->{indexes} });
-	@{ $self->{indexes} } = grep { $_ ne $name } @{ $self->{indexes} };
-	return "DROP INDEX $name";
-}
-
-sub ddl_indexes
-{
-	my ($self) = @_;
-	my @statements = (
-		'SET maintenance_work_mem = ' . $self->pick(q('64kB'), q('4MB')),
-		'SET max_parallel_maintenance_workers = ' . $self->draw(5),
-		'SET min_parallel_table_scan_size = 0');
-	push @statements, $self->drop_index if $self->one_in(2);
-	push @statements, $self->create_index($self->target)
-	  for 1 .. 1 + $self->draw(3);
-	if ($self->one_in(3))
-	{
-		my $index = $self->create_index($self->pick(qw(many plain)));
-		$index =~ s/ INDEX / INDEX CONCURRENTLY /;
-		push @statements, $index;
-	}
-	my ($t, $from) = ($self->alias, $self->relation);
-	return (@statements,
-			"SELECT * FROM (SELECT $t.id FROM $from $t WHERE "
-		  . $self->where($t)
-		  . ') q ORDER BY q::text');
-}
-
-# An index on a larger table, some of whose rows are dead, built by workers that
-# have little memory; and what it returns.
-sub ddl_sorted
-{
-	my ($self) = @_;
-	my $rows = 2000 + $self->draw(20_000);
-	my ($p, $q) = $self->some(2, qw(7919 6007 4001 2003 1009 997));
-	my $values = $self->pick(2, 50, 1000, 1_000_000);
-	my $keys = $self->order_by($self->some(1 + $self->draw(3), qw(a b c)));
-	my $unique = $self->pick('', '', 'UNIQUE ');
-	my $order = $unique eq '' || $self->one_in(3) ? $keys : "$keys, id";
-	my $include = $self->pick('', ' INCLUDE (id)');
-	$include = '' if $order =~ /id/;
-	my $where = $self->pick('', '', ' WHERE a % 3 <> 1');
-	return (
-		"CREATE TABLE big AS SELECT i AS id, (i * $p) % $values AS a, nullif('x' || (i * $q) % $values, 'x1') AS b, ((i * $q) % 1000)::numeric AS c FROM generate_series(1, $rows) i",
-		'ALTER TABLE big SET (parallel_workers = 4)',
-		$self->pick(
-			'DELETE FROM big WHERE id % 4 = 0',
-			'UPDATE big SET c = c + 1 WHERE id % 5 = 0',
-			"UPDATE big SET a = a + 1, b = 'y' || b WHERE id % 100 = 0",
-			'VACUUM big'),
-		'SET maintenance_work_mem = ' . $self->pick(q('64kB'), q('64MB')),
-		'SET max_parallel_maintenance_workers = ' . $self->draw(5),
-		"CREATE ${unique}INDEX big_i ON big ($order)$include$where",
-		'SET enable_seqscan = off',
-		'SET enable_sort = off',
-		"SELECT bt_index_check('big_i', true)",
-		"SELECT count(*), md5(string_agg(q::text, ',')) FROM (SELECT a, b, c, id FROM big$where ORDER BY $keys, a, b, c, id) q",
-		'DROP TABLE big');
-}
-
-# A prepared statement sees the table before, without and with the partition.
-sub ddl_detach
-{
-	my ($self) = @_;
-	my $table = $self->pick(@PARTITIONED);
-	my $part = $self->pick(@{ $self->{schema}{partitions}{$table} });
-	my $k = $self->literal('k');
-	my @statements = (
-		'SET plan_cache_mode = ' . $self->pick(qw(auto force_generic_plan)),
-		"PREPARE p (int, int) AS SELECT tableoid::regclass, * FROM $table t WHERE k BETWEEN \$1 AND \$2 ORDER BY k, id",
-		"EXECUTE p ($k, $k + 20)");
-	my $concurrently = $self->one_in(3) ? ' CONCURRENTLY' : '';
-	push @statements,
-	  "ALTER TABLE $table DETACH PARTITION $part->[0]$concurrently",
-	  "EXECUTE p ($k, $k + 20)";
-	push @statements, "UPDATE $part->[0] t SET " . $self->assignment('t')
-	  if $self->one_in(3);
-	push @statements,
-	  "ALTER TABLE $table ATTACH PARTITION $part->[0] $part->[1]",
-	  "EXECUTE p ($k, $k + 20)", 'DEALLOCATE p';
-	return @statements;
-}
-
-# Another partition at the end, which some schemas do not allow.
-sub ddl_partition
-{
-	my ($self) = @_;
-	my $table = $self->pick(qw(rng rng2));
-	my $name = "${table}_x" . ++$self->{made};
-	my $from = 1000 + 10 * $self->draw(5);
-	my $fresh = $self->fresh;
-	return (
-		"CREATE TABLE $name PARTITION OF $table FOR VALUES FROM ($from) TO ("
-		  . ($from + 10) . ')',
-		"INSERT INTO $table ($COLUMNS) " . $self->copied($fresh),
-		"UPDATE $table t SET k = $from + 3 WHERE " . $self->few('t'),
-		$self->pick(
-			"DROP TABLE $name",
-			"ALTER TABLE $table DETACH PARTITION $name",
-			"SELECT count(*) FROM $name"),
-		"SELECT count(*), sum(v), min(k), max(k) FROM $table");
-}
-
-sub ddl_maintain
-{
-	my ($self) = @_;
-	my $table = $self->target;
-	return $self->pick(
-		"VACUUM $table",
-		"VACUUM (FREEZE, ANALYZE) $table",
-		"ANALYZE $table",
-		"REINDEX TABLE $table",
-		'REINDEX TABLE CONCURRENTLY plain',
-		"ALTER TABLE many SET (fillfactor = 70)",
-		'VACUUM FULL many',
-		'CLUSTER plain USING plain_key');
 }
 
 1;
