@@ -134,20 +134,27 @@ my %COMMAND = (
 		example => 'pgseries stress differential --seed=1 --queries=1000',
 		code => \&stress,
 	},
+	demo => {
+		usage => '',
+		summary => 'show on one screen what the series does',
+		options => {
+			'tiny' => 'measure tiny tables, and only once: a test of the demo',
+		},
+		example => 'pgseries demo',
+		code => \&demo,
+	},
 	bench => {
 		usage => 'NAME... | all',
 		summary => 'measure base against patched',
 		options => {
 			'method=s' =>
 			  'instructions, count or time only (default: what the benchmark has)',
-			'scale=s' => 'demo, full or original (default: full)',
 			'gate=f' =>
 			  'exit 1 if patched needs more than this share of base, such as 1.01',
 			'case=s@' => 'only cases with NAME=VALUE (repeatable)',
 			'pairs=i' => 'number of A/B pairs (default: the benchmark\'s)',
 			'seconds=f' => 'length of one timed run',
 			'seed=i' => 'seed of the order of the pairs',
-			'minutes=f' => 'start no case after this time',
 			'output=s' =>
 			  'directory for the results (default: BUILD/results)',
 		},
@@ -366,7 +373,7 @@ sub help
 	  . "Usage: pgseries [--json] COMMAND [OPTION]...\n\nCommands:\n";
 	for (
 		qw(fetch apply status export lint check build test stress server
-		bench report submit rebase range-diff doctor))
+		demo bench report submit rebase range-diff doctor))
 	{
 		$text .= sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary};
 	}
@@ -810,6 +817,13 @@ sub stress
 	my ($c, @words) = @_;
 	require PgSeries::Stress;
 	return PgSeries::Stress::command($c, @words);
+}
+
+sub demo
+{
+	my ($c, @words) = @_;
+	require PgSeries::Demo;
+	return PgSeries::Demo::command($c, @words);
 }
 
 sub bench
