@@ -23,60 +23,9 @@ be counted
 
 =head1 DESCRIPTION
 
-A benchmark is a directory benchmarks/TOPIC/NAME with
-
-  meta.json   what is measured, and in which cases
-  *.sql       the setup (run by psql, with the case's values as variables) and
-              pgbench scripts of several statements
-  *.plot      gnuplot text
-
-C<meta.json> has the keys
-
-  title, source  for the reader
-  axis           { name, label }: the value that is varied
-  settings       for postgresql.conf; :NAME stands for a value
-  setup          the file, and values: { NAME => [..] } what it takes; there is one
-                 database for each combination
-  pairs          how many pairs a time is measured with
-  seconds        length of one timed run of pgbench (1)
-  runs           how many times instructions are counted (1)
-  plots          for PgSeries::Report
-  measures       a list
-
-and each measure has
-
-  name, unit, better
-  label         for the reader, :NAME stands for the case's value
-  method        "instructions", "time", or "count": what C<statement> returns, a
-                positive number
-  kind          "plan": plan C<statement>; "execute": execute it with
-                C<parameters> (both by loops in the backend,
-                contrib/pgseries_bench); "pgbench": run C<script>, or C<statement>;
-                "loop": C<statement> is itself a loop of :iterations in the backend
-                and returns iterations, nanoseconds (or what is counted, for
-                "count"); "repeat": C<statement>, a line, again and again
-  statement     :NAME stands for the case's value
-  parameters    for "execute": a list of values
-  generic       for "execute": true, false, or null for plan_cache_mode's choice
-  script        for "pgbench": the file
-  node          what the plan must show on both builds, such as "Gather Merge", for
-                the measure to be about what it says; null, with C<why>, if the
-                statement has no plan that could be shown
-  explain       the statement of C<script> that has this plan
-  set           { NAME => value }: settings of the session
-  before        what the session executes first, a statement a line, for
-                "instructions"
-  counted       the C functions that count, for "instructions"; "loop" and
-                "repeat" must name them
-  iterations    the two counts whose difference is taken, for "instructions"
-  loop          iterations of one call in the backend, for "time" (1000)
-  values        { NAME => [..] } further values: C<clients>, C<protocol> and
-                C<plan_cache_mode> have their meaning for pgbench, and
-                C<plan_cache_mode> for statements, too
-  where         { NAME => [..] } keeps only the cases with one of these values
-
-Before a case is measured, EXPLAIN must show the node under the settings of the
-measure, and the statement must return the same rows, on both builds.
+benchmarks/README.md describes what a benchmark consists of.  Before a case is
+measured, EXPLAIN must show the plan node that the measure is about, under its
+settings, and the statement must return the same rows, on both builds.
 
 =head2 Instructions
 
@@ -587,10 +536,22 @@ sub filled
 	$_ = with_values($_, $case)
 	  for grep { defined } @filled{qw(statement before explain)},
 	  values %{ $filled{set} };
-	$filled{label} =
-	  with_values($m->{label},
+	$filled{label} = with_values($m->{label},
 		{ map { $_ => grouped($case->{$_}) } keys %$case });
+
+	# What a user of PostgreSQL would not get by default.
+	my %forced = %{ $filled{set} };
+	delete $forced{plan_cache_mode} if defined $case->{plan_cache_mode};
+	$forced{plan_cache_mode} = plan_cache_mode($m) if defined $m->{generic};
+	my @forced = map { "$_ = $forced{$_}" } grep { !/\./ } sort keys %forced;
+	$filled{label} .= ' (' . join(', ', @forced) . ')' if @forced;
 	return \%filled;
+}
+
+sub plan_cache_mode
+{
+	my ($m) = @_;
+	return $m->{generic} ? 'force_generic_plan' : 'force_custom_plan';
 }
 
 # The text with the case's value for each :NAME.
@@ -667,8 +628,7 @@ sub check_sql
 		# The choice between custom and generic plans takes five executions.
 		if (defined $m->{generic})
 		{
-			$set{plan_cache_mode} =
-			  $m->{generic} ? 'force_generic_plan' : 'force_custom_plan';
+			$set{plan_cache_mode} = plan_cache_mode($m);
 		}
 		else { $times = 7; }
 	}
@@ -692,11 +652,12 @@ sub settings_sql
 	return join '', map { "set $_ = '$set{$_}';\n" } sort keys %set;
 }
 
-# A line of the plan must begin with the node: an Append is no Merge Append.
+# A line of the plan must begin with the node, and its name end there: neither is an
+# Append a Merge Append, nor a Gather a Gather Merge.
 sub has_node
 {
 	my ($plan, $node) = @_;
-	return ($plan // '') =~ /^\s*(?:->\s+)?\Q$node\E\b/m;
+	return ($plan // '') =~ /^\s*(?:->\s+)?\Q$node\E(?!\w| [A-Z])/m;
 }
 
 sub in_line
@@ -892,7 +853,7 @@ sub pgbench
 {
 	my ($self, $server, $m, $case) = @_;
 	my $seconds = $self->{seconds} || $self->{meta}{seconds} || 1;
-	my $warmup = $seconds < 2 ? 2 : 3;
+	my $warmup = 2;
 	my @values = map { ('-D', "$_=$case->{$_}") }
 	  grep { $case->{$_} =~ /^-?\d+$/ } sort keys %$case;
 	my $clients = $case->{clients} || 2;
@@ -926,7 +887,7 @@ sub pgbench
 		code => 1,
 		what => "pgbench on $server->{build}{name}");
 	my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
-	splice @tps, 0, $warmup;
+	splice @tps, 0, $#tps < $warmup ? $#tps : $warmup;
 	fail(1, 'pgbench printed no tps', "see $server->{log}", $out) unless @tps;
 	return sum(@tps) / @tps;
 }
