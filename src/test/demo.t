@@ -93,7 +93,7 @@ says(
 	pairs => [ { base => 1, patched => 2 } ]);
 my $bugs = File::Temp->new();
 write_file("$bugs",
-	"# Faults\n## One\nLoses rows: yes\n## Two\nLoses rows: no\n");
+	"# Faults\n## One\n- Loses rows: yes\n## Two\n- Loses rows: no\n");
 is(PgSeries::Demo::faults("$bugs"),
 	'Also fixed: 2 faults of 18.6, of which 1 lose rows (doc/bugs.md)',
 	'faults');
