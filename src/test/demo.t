@@ -95,7 +95,7 @@ my $bugs = File::Temp->new();
 write_file("$bugs",
 	"# Faults\n## One\n- Loses rows: yes\n## Two\n- Loses rows: no\n");
 is(PgSeries::Demo::faults("$bugs"),
-	'Also fixed: 2 faults of 18.6, of which 1 lose rows (doc/bugs.md)',
+	"Also fixed: 2 faults of 18.6, of which 1 lose rows (doc/bugs.md).\n",
 	'faults');
 
 # The list: each topic once or twice, default settings, and nothing that is misspelt

@@ -206,8 +206,8 @@ sub screen
 	  for PgSeries::Report::worst_of_topics($c->config);
 	return
 		$text
-	  . "Same rows from both servers: $bench->{same_rows} of $of statements.  "
-	  . faults($c->config->top . '/doc/bugs.md') . "\n"
+	  . "Same rows from both servers: $bench->{same_rows} of $of statements.\n"
+	  . faults($c->config->top . '/doc/bugs.md')
 	  . "Is it for your server?  psql -f doc/is-it-for-me.sql        All figures: build/report/index.html\n"
 	  . "Try it: src/bin/pgseries server start && src/bin/pgseries server psql\n";
 }
@@ -274,7 +274,7 @@ sub faults
 	return '' unless -f $file;
 	my $text = read_file($file);
 	return sprintf
-	  'Also fixed: %d faults of 18.6, of which %d lose rows (doc/bugs.md)',
+	  "Also fixed: %d faults of 18.6, of which %d lose rows (doc/bugs.md).\n",
 	  scalar(my @all = $text =~ /^## /mg),
 	  scalar(my @lose = $text =~ /^\W*Loses rows: yes\b/mg);
 }
