@@ -20,77 +20,43 @@ my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
 # What it says of a figure
 sub says
 {
-	my ($want, %s) = @_;
-	$s{ratio} = $s{patched}[0] / $s{base}[0] if $s{base};
-	my $pairs = $s{pairs} ? $s{pairs}[0] : { base => 1, patched => 1 };
-	$s{ratio} = $pairs->{patched} / $pairs->{base} if $s{pairs};
-	is( join(' | ',
-			PgSeries::Demo::shown(\%s), PgSeries::Demo::gain(\%s),
-			PgSeries::Demo::sure(\%s)),
+	my ($want, $method, $better, $unit, $base, $patched, %more) = @_;
+	my @raw =
+	  $method eq 'time'
+	  ? (
+		pairs => [
+			map { { base => $base, patched => $patched * $_ } }
+			  @{ $more{spread} }
+		],
+		aa => [ map { { first => 1, second => 1 } } @{ $more{spread} } ])
+	  : (base => [$base], patched => [$patched]);
+	is( join(
+			' | ',
+			PgSeries::Demo::columns(
+				{ method => $method, better => $better, unit => $unit, @raw })
+		),
 		$want, $want);
 	return;
 }
-my %instructions =
-  (method => 'instructions', unit => 'instructions', better => 'lower');
-says(
-	'676,441 | 215,794 | 3.1x less work | exact',
-	%instructions,
-	base => [676441.2],
-	patched => [215794]);
-says(
-	'200 | 300 | 1.5x more work | exact',
-	%instructions,
-	base => [200],
-	patched => [300]);
-says(
-	'1,000 | 960 | 4.0% less work | exact',
-	%instructions,
-	base => [1000],
-	patched => [960]);
-says(
-	'60 | 1 | 59 fewer | exact',
-	method => 'count',
-	unit => 'indexes',
-	better => 'lower',
-	base => [60],
-	patched => [1]);
-says(
-	'71.9 | 100 | 28.1 more | exact',
-	method => 'count',
-	unit => 'percent',
-	better => 'higher',
-	base => [71.9],
-	patched => [100]);
-my %time = (method => 'time', verdict => 'better');
-says(
-	'2,000 ms | 1,000 ms | 2.0x faster | 1.6 to 2.5',
-	%time,
-	unit => 'ns',
-	better => 'lower',
-	ci => [ 0.4, 0.625 ],
-	pairs => [ { base => 2e9, patched => 1e9 } ]);
-says(
-	'2,000 | 1,000 | 2.0x slower | 0.4 to 0.6',
-	%time,
-	unit => 'tps',
-	better => 'higher',
-	ci => [ 0.4, 0.625 ],
-	pairs => [ { base => 2000, patched => 1000 } ]);
-says(
-	'100 | 110 | 1.1x faster | 0.9 to 1.3, no',
-	%time,
-	unit => 'tps',
-	better => 'higher',
-	ci => [ 0.9, 1.3 ],
-	verdict => 'inconclusive',
-	pairs => [ { base => 100, patched => 110 } ]);
-says(
-	'1 | 2 | 2.0x faster | too few runs',
-	%time,
-	unit => 'tps',
-	better => 'higher',
-	ci => [ undef, undef ],
-	pairs => [ { base => 1, patched => 2 } ]);
+my @all = (1) x 6;
+my @wide = (0.8, 0.9, 1, 1, 1.1, 1.2);
+says('676,441 | 215,794 | 3.1x less work | exact',
+	'instructions', 'lower', 'x', 676441.2, 215794);
+says('200 | 300 | 1.5x more work | exact',
+	'instructions', 'lower', 'x', 200, 300);
+says('1,000 | 960 | 4.0% less work | exact',
+	'instructions', 'lower', 'x', 1000, 960);
+says('60 | 1 | 59 fewer | exact', 'count', 'lower', 'x', 60, 1);
+says('71.9 | 100 | 28.1 more | exact', 'count', 'higher', 'x', 71.9, 100);
+says('5 | 5 | the same | exact', 'count', 'higher', 'x', 5, 5);
+says('2,000 ms | 1,000 ms | 2.0x faster | 1.7 to 2.5',
+	'time', 'lower', 'ns', 2e9, 1e9, spread => \@wide);
+says('2,000 | 1,000 | 2.0x slower | 0.5 to 0.5',
+	'time', 'higher', 'tps', 2000, 1000, spread => \@all);
+says('100 | 105 | 4.8% faster | 0.8 to 1.3, no',
+	'time', 'higher', 'tps', 100, 105, spread => \@wide);
+says('1 | 2 | 2.0x faster | too few runs',
+	'time', 'higher', 'tps', 1, 2, spread => [1]);
 my $bugs = File::Temp->new();
 write_file("$bugs",
 	"# Faults\n## One\n- Loses rows: yes\n## Two\n- Loses rows: no\n");

@@ -3,14 +3,14 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Basename   qw(basename dirname);
-use File::Glob       qw(:bsd_glob);
-use JSON::PP         ();
-use List::Util       qw(first shuffle sum uniq);
-use POSIX            qw(strftime);
-use PgSeries::Config ();
+use File::Basename            qw(basename dirname);
+use File::Glob                qw(:bsd_glob);
+use JSON::PP                  ();
+use List::Util                qw(first shuffle sum uniq);
+use POSIX                     qw(strftime);
+use PgSeries::Config          ();
+use PgSeries::Report::Results qw(figure grouped);
 use PgSeries::Server;
-use PgSeries::Stats qw(median paired_ratio verdict);
 use PgSeries::Util
   qw(capture fail find_tool in_parallel info make_dir progress read_file run slurp_json write_file);
 
@@ -518,12 +518,12 @@ sub measure
 	my ($self, $m, $case) = @_;
 	$m = filled($m, $case);
 	$self->check($m) if defined $m->{node};
-	return {
+	my %series = (
 		measure => $m->{name},
 		(map { $_ => $m->{$_} } qw(label method unit better)),
 		case => $case,
-		%{ $METHOD{ $m->{method} }->($self, $m, $case) }
-	};
+		%{ $METHOD{ $m->{method} }->($self, $m, $case) });
+	return { %series, ratio => figure(\%series)->{ratio} };
 }
 
 # The measure with the case's values filled in.
@@ -559,19 +559,6 @@ sub with_values
 {
 	my ($text, $case) = @_;
 	return $text =~ s/(?<!:):(\w+)/$case->{$1} \/\/ ":$1"/ger;
-}
-
-=item grouped($number)
-
-Returns a number as people read it, 1,000,000; other text as it is.
-
-=cut
-
-sub grouped
-{
-	my ($text) = @_;
-	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
-	return $text;
 }
 
 # Does the plan on both builds have the node that the measure is about, and are
@@ -710,17 +697,7 @@ sub instructions
 		  ($total{"$_/$high"} - $total{"$_/$low"}) / ($high - $low)
 		  for @BUILDS;
 	}
-	return {
-		%figure,
-		iterations => [ $low, $high ],
-		ratio => ratio_of_medians(%figure)
-	};
-}
-
-sub ratio_of_medians
-{
-	my (%figure) = @_;
-	return median(@{ $figure{patched} }) / median(@{ $figure{base} });
+	return { %figure, iterations => [ $low, $high ] };
 }
 
 # What the statement returns, in a fresh session.
@@ -742,7 +719,7 @@ sub count
 			$out) unless $out =~ /^\d+(?:\.\d+)?\z/ && $out > 0;
 		$figure{$b} = [ $out + 0 ];
 	}
-	return { %figure, ratio => ratio_of_medians(%figure) };
+	return \%figure;
 }
 
 # Total instructions of a stand-alone backend, { "BUILD/COUNT" => n }.  Both
@@ -807,18 +784,7 @@ sub timing
 		  };
 		push @aa, { first => $value{base}, second => $value{again} };
 	}
-	my $r = paired_ratio([ map { [ @{$_}{@BUILDS} ] } @pairs ]);
-	my $aa = paired_ratio([ map { [ @{$_}{qw(first second)} ] } @aa ]);
-	return {
-		pairs => \@pairs,
-		aa => \@aa,
-		ratio => $r->{ratio},
-		ci => [ $r->{lo}, $r->{hi} ],
-		conf => $r->{conf},
-		aa_ratio => $aa->{ratio},
-		aa_ci => [ $aa->{lo}, $aa->{hi} ],
-		verdict => verdict($r, $aa, better => $m->{better}),
-	};
+	return { pairs => \@pairs, aa => \@aa };
 }
 
 # One figure from a freshly started server.
@@ -912,35 +878,19 @@ sub machine
 	};
 }
 
-=item medians(\%series)
-
-Returns the medians of base and patched.
-
-=cut
-
-sub medians
-{
-	my ($s) = @_;
-	return map { median(@$_) } $s->{method} eq 'time'
-	  ? (
-		map {
-			my $b = $_;
-			[ map { $_->{$b} } @{ $s->{pairs} } ]
-		} @BUILDS)
-	  : @{$s}{@BUILDS};
-}
-
 sub one_line
 {
 	my ($s) = @_;
+	my $figure = figure($s);
 	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
-	  $s->{measure}, case_text($s->{case}), medians($s), $s->{unit},
-	  $s->{ratio};
+	  $s->{measure}, case_text($s->{case}),
+	  (map { $figure->{$_}[0] } @BUILDS), $s->{unit}, $figure->{ratio};
 	return $line if $s->{method} ne 'time';
-	my ($ci, $aa) = map {
-		defined $_->[0] ? sprintf('[%.3f, %.3f]', @$_) : '[too few pairs]'
-	} @$s{qw(ci aa_ci)};
-	return "$line $ci, A/A $aa: $s->{verdict}";
+	my $interval =
+	  defined $figure->{lo}
+	  ? sprintf '[%.3f, %.3f]', @{$figure}{qw(lo hi)}
+	  : '[too few pairs]';
+	return "$line $interval: $figure->{verdict}";
 }
 
 =back

@@ -7,9 +7,10 @@ use File::Temp ();
 use List::Util qw(sum);
 use PgSeries::Bench;
 use PgSeries::Report;
-use PgSeries::Util qw(fail info read_file slurp_json);
-use Text::Wrap     ();
-use Time::HiRes    qw(time);
+use PgSeries::Report::Results qw(figure grouped);
+use PgSeries::Util            qw(fail info read_file slurp_json);
+use Text::Wrap                ();
+use Time::HiRes               qw(time);
 
 =pod
 
@@ -196,7 +197,7 @@ sub screen
 		my $s = $figure{$case};
 		$text .=
 		  $s
-		  ? sprintf $row, $label, shown($s), gain($s), sure($s)
+		  ? sprintf $row, $label, columns($s)
 		  : "  $label: no figure: $why{$case}{message}; $why{$case}{remedy}\n";
 	}
 	my $of = $bench->{same_rows} + grep { $_->{message} =~ /different rows/ }
@@ -220,51 +221,41 @@ sub wrapped
 	return Text::Wrap::wrap('  ', '    ', $text) . "\n";
 }
 
-# Medians of base and patched.
-sub shown
+# The columns of a figure: base, patched, gain, and how sure it is.
+sub columns
 {
 	my ($s) = @_;
-	my @values = PgSeries::Bench::medians($s);
-	return map { PgSeries::Bench::grouped($_) } @values
-	  if $s->{method} eq 'count';
-	return
-	  map { PgSeries::Bench::grouped(sprintf '%.0f', $_ / 1e6) . ' ms' }
-	  @values
-	  if $s->{unit} =~ /^ns\b/;
-	return map { PgSeries::Bench::grouped(sprintf '%.0f', $_) } @values;
-}
+	my $figure = figure($s);
+	my ($base, $patched) = map { $figure->{$_}[0] } qw(base patched);
+	my @shown = map {
+			$s->{method} eq 'count' ? grouped($_)
+		  : $s->{unit} =~ /^ns\b/ ? grouped(sprintf '%.0f', $_ / 1e6) . ' ms'
+		  : grouped(sprintf '%.0f', $_)
+	} $base, $patched;
+	return (@shown, 'the same', 'exact')
+	  if $base == $patched && $s->{method} ne 'time';
+	return (
+		@shown,
+		grouped(abs($patched - $base))
+		  . ($patched > $base ? ' more' : ' fewer'),
+		'exact') if $s->{method} eq 'count';
 
-sub gain
-{
-	my ($s) = @_;
-	my ($base, $patched) = PgSeries::Bench::medians($s);
-	return 'the same' if $base == $patched;
-	return PgSeries::Bench::grouped(abs($patched - $base))
-	  . ($patched > $base ? ' more' : ' fewer')
-	  if $s->{method} eq 'count';
-	my @words =
+	my @better =
 	  $s->{method} eq 'time' ? qw(faster slower) : ('less work', 'more work');
-	my $factor = factor($s, $s->{ratio});
-	($factor, @words) = (1 / $factor, reverse @words) if $factor < 1;
-	return sprintf $factor < 1.1 ? '%.1f%% %s' : '%.1fx %s',
-	  $factor < 1.1 ? 100 * (1 - 1 / $factor)  : $factor, $words[0];
-}
-
-# How many times as good patched is.
-sub factor
-{
-	my ($s, $ratio) = @_;
-	return $s->{better} eq 'lower' ? 1 / $ratio : $ratio;
-}
-
-sub sure
-{
-	my ($s) = @_;
-	return 'exact' if $s->{method} ne 'time';
-	return 'too few runs' unless defined $s->{ci}[0];
-	return sprintf('%.1f to %.1f',
-		sort { $a <=> $b } map { factor($s, $_) } @{ $s->{ci} })
-	  . ($s->{verdict} =~ /^(better|worse)$/ ? '' : ', no');
+	my ($times, $lo, $hi) =
+	  map { !defined || $s->{better} eq 'higher' ? $_ : 1 / $_ }
+	  @{$figure}{qw(ratio lo hi)};
+	my $factor = $times < 1 ? 1 / $times : $times;
+	my $gain =
+	  $factor < 1.1
+	  ? sprintf('%.1f%% ', 100 * (1 - 1 / $factor))
+	  : sprintf('%.1fx ', $factor);
+	my $sure =
+		$s->{method} ne 'time' ? 'exact'
+	  : !defined $lo           ? 'too few runs'
+	  : sprintf('%.1f to %.1f', sort { $a <=> $b } $lo, $hi)
+	  . ($figure->{verdict} eq 'inconclusive' ? ', no' : '');
+	return (@shown, $gain . $better[ $times < 1 ], $sure);
 }
 
 # What doc/bugs.md has: a heading for each fault, and whether it loses rows.
