@@ -129,7 +129,7 @@ sub new
 	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
 	$c->builds->extension($build{$_}) for @BUILDS;
 	my $config = $c->config;
-	my $seed = $opt{seed} // int(CORE::time) % 1_000_000;
+	my $seed = $opt{seed} // time % 1_000_000;
 	return bless {
 		%opt,
 		config => $config,
