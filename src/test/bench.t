@@ -217,9 +217,10 @@ make_dir("$dir/$_") foreach qw(base patched);
 	sub servers
 	{
 		my %build = (bin => $dir, log => $dir);
-		return {
-			map { $_ => bless { build => { %build, name => $_ } }, 'Server' }
-			  qw(base patched) };
+		my %servers =
+		  map { $_ => bless { build => { %build, name => $_ } }, 'Server' }
+		  qw(base patched);
+		return \%servers;
 	}
 
 	package Config;

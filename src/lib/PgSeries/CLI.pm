@@ -138,7 +138,8 @@ my %COMMAND = (
 		usage => '',
 		summary => 'show on one screen what the series does',
 		options => {
-			'tiny' => 'measure tiny tables, and only once: a test of the demo',
+			'tiny' =>
+			  'measure tiny tables, and only once: a test of the demo',
 		},
 		example => 'pgseries demo',
 		code => \&demo,
