@@ -8,6 +8,7 @@ use Cwd qw(abs_path);
 use File::Temp;
 use FindBin;
 use JSON::PP;
+use List::Util qw(uniq);
 use PgSeries::Bench;
 use PgSeries::Util qw(make_dir read_file slurp_json write_file);
 use Test::More;
@@ -308,8 +309,7 @@ is_deeply(
 	is( join(' ', sort @$first, @$second),
 		join(' ', 100 .. 115),
 		'and again for A/A');
-	cmp_ok(scalar keys %{ { map { $_ => 1 } @{ $columns[2] } } },
-		'>', 1, 'the order varies');
+	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
 	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
 }
 
