@@ -86,8 +86,8 @@ sub run
 		output => $tiny ? "$temp" : undef);
 	my @series;
 	phase(4, 'measure', sub { @series = measure($bench, @_, @groups) });
-	page($c->config) unless $tiny;
 	print screen($c, $bench, \@series, @list);
+	page($c->config) unless $tiny;
 	return @{ $bench->{failed} } ? 1 : 0;
 }
 
