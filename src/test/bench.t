@@ -155,7 +155,7 @@ like(
 
 # What is filled in, and what is checked
 my $m = $json->decode(<<'EOT');
-{"name": "m", "label": ":rows rows of :other", "kind": "execute", "method": "instructions",
+{"name": "m", "label": ":rows rows of :other, :low", "kind": "execute", "method": "instructions",
  "unit": "instructions", "better": "lower", "node": "Seq Scan", "statement": "select ':rows',\n  :iterations",
  "parameters": [5], "generic": true, "iterations": [10, 20], "before": "set a = :rows\nset b = 2",
  "set": {"work_mem": ":memory", "bench.a": 1}}
@@ -163,7 +163,7 @@ EOT
 my $filled =
   PgSeries::Bench::filled($m, { rows => 1000000, memory => '10kB' });
 is( $filled->{label},
-	'1,000,000 rows of :other (plan_cache_mode = force_generic_plan, work_mem = 10kB)',
+	'1,000,000 rows of :other, 10 (plan_cache_mode = force_generic_plan, work_mem = 10kB)',
 	'a label has the values, and the settings that are forced');
 is( PgSeries::Bench::check_sql($filled),
 	"set bench.a = '1';\nset max_parallel_workers_per_gather = '0';\nset plan_cache_mode = 'force_generic_plan';\n"
@@ -174,7 +174,7 @@ is( PgSeries::Bench::check_sql($filled),
 $filled->{generic} = undef;
 is( scalar(
 		my @executed = PgSeries::Bench::check_sql($filled) =~ /^execute/mg),
-	7,
+	10,
 	'plan_cache_mode chooses after some executions');
 my %script = (kind => 'pgbench', method => 'time', set => {}, explain => 'y');
 like(
@@ -438,7 +438,10 @@ foreach my $name (sort keys %metas)
 	push @wrong, 'no case' unless PgSeries::Bench::databases($of, undef, {});
 	foreach my $measure (@{ $of->{measures} })
 	{
-		my %values = (%{ $of->{values} }, %{ $measure->{values} || {} });
+		my %values = (
+			%{ $of->{values} }, %{ $measure->{values} || {} },
+			low => 1,
+			high => 1);
 		my $file = $measure->{script} // $of->{setup};
 		push @wrong, $file unless -f "$of->{dir}/$file";
 		push @wrong, grep { !$known{$_} } keys %$measure;

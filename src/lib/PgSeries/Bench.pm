@@ -536,8 +536,9 @@ sub filled
 	$_ = with_values($_, $case)
 	  for grep { defined } @filled{qw(statement before explain)},
 	  values %{ $filled{set} };
-	$filled{label} = with_values($m->{label},
-		{ map { $_ => grouped($case->{$_}) } keys %$case });
+	my %shown = map { $_ => grouped($case->{$_}) } keys %$case;
+	@shown{qw(low high)} = @{ $m->{iterations} || [] };
+	$filled{label} = with_values($m->{label}, \%shown);
 
 	# What a user of PostgreSQL would not get by default.
 	my %forced = %{ $filled{set} };
@@ -612,12 +613,12 @@ sub check_sql
 		$statement .= '(' . quoted(@{ $m->{parameters} }) . ')'
 		  if @{ $m->{parameters} || [] };
 
-		# The choice between custom and generic plans takes five executions.
+		# The plan must be the one that plan_cache_mode chooses in the end.
 		if (defined $m->{generic})
 		{
 			$set{plan_cache_mode} = plan_cache_mode($m);
 		}
-		else { $times = 7; }
+		else { $times = $m->{iterations} ? $m->{iterations}[0] : 7; }
 	}
 	my $before = defined $m->{before} ? $m->{before} =~ s/$/;/gmr : '';
 	return
