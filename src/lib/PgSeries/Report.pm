@@ -461,7 +461,7 @@ sub report_command
 	{
 		my $page =
 		  write_page($config, $topics, \@results, $config->build . '/report');
-		return $c->say({ report => $page }, $page);
+		return $c->say($page);
 	}
 	my %new = (
 		'doc/results.md' => results_document($topics, \@results),
