@@ -1,5 +1,14 @@
-# The look of all plots.  pgseries sets datafile, outfile, title and style (the
-# path of this file); PgSeries::Report describes the columns of the data.
+# The look of all plots.  pgseries sets datafile, outfile, style (the path of this
+# file) and base (a version).  The data has a row for each figure, sorted by x, with
+# these columns, separated by tabs; each line is a block of its own:
+#
+#	1  x             the value on the x axis
+#	2  base          median of the runs
+#	3  base_lo       lower and upper bound: the 95% interval of the median for
+#	4  base_hi       time, smallest and largest run for counts; NaN if there
+#	                 are too few runs
+#	5-7              the same for patched
+#	8  line          name of the line, "-" if there is only one
 #
 # A plot file sets x_label and y_label, with units, and ends with the two lines
 #
@@ -45,32 +54,32 @@ do for [i = 1:lines] {
 	zero_y[i] = this_zero
 }
 
-# Colours that colour-blind readers can tell apart (Okabe and Ito).  With one
-# line, base and patched differ in colour, too; otherwise the colour is that of
-# the line.  Base is dashed with open points, patched is solid with full ones.
-colours = '#0072B2 #D55E00 #009E73 #CC79A7 #56B4E9 #E69F00'
-base_colour(i) = lines == 1 ? word(colours, 2) : word(colours, (i - 1) % 6 + 1)
-patched_colour(i) = word(colours, (i - 1) % 6 + 1)
+# The colours are names: report.html says what they are, in the light and
+# in the dark.  Patched is solid with full points, base is dashed with open ones; a
+# second line has colours of its own, so that no two differ in colour alone.
+ink = '#010101'
+faint = '#020202'
+base_colour(i) = i % 2 ? '#030303' : '#050505'
+patched_colour(i) = i % 2 ? '#040404' : '#060606'
 key_text(i, build) = name[i] eq '-' ? build : name[i] . ', ' . build
 
-set terminal svg size 760,440 font 'Helvetica,14' linewidth 1.5 noenhanced \
-	background '#ffffff'
+# Small, so that the text is readable where the page is narrow.
+set terminal svg size 480,300 font 'sans-serif,13' linewidth 1.5 noenhanced
 set output outfile
 
-# The title stands above the legend, which has a row for each line.
-set label title at graph 0.5, graph 1 center font ',16' \
-	offset 0, character 1.8 + lines
-set xlabel x_label
-set ylabel y_label offset -1
-set border 3 lc rgb '#444444' lw 0.7
-set grid x y back lt 1 lc rgb '#e4e4e4' lw 0.7
-set key at graph 0.5, graph 1.02 center bottom maxrows lines \
-	vertical Left reverse noautotitle samplen 4
-set tics nomirror out scale 0.6
-set lmargin 11
-set rmargin 3
-set tmargin 3.5 + lines
-set pointsize 0.6
+set xlabel x_label tc rgb ink offset 0, 0.3
+set label 1 y_label at graph 0, graph 1 left tc rgb ink offset character -6, 0.9
+set border 1 lc rgb ink lw 0.5
+set grid y back lt 1 lc rgb faint lw 0.5
+set key at graph 1, graph lines == 1 ? 1.02 : 1.13 right bottom maxrows lines vertical Left reverse \
+	noautotitle samplen 2 width -1 tc rgb ink
+set tics nomirror scale 0.5 tc rgb ink
+set ytics scale 0
+set lmargin 7
+set rmargin 1.5
+set tmargin lines == 1 ? 2.5 : 2.9 + lines
+set bmargin 3
+set pointsize 0.55
 
 # x: log axis with the measured values as tics, but for those so close to the
 # one before that their labels would overlap
@@ -83,7 +92,8 @@ set xtics ()
 last_tic = 0.0
 do for [x in x_values] {
 	if (last_tic == 0 || \
-		log(real(x) / last_tic) > 0.06 * log(x_right / x_left)) {
+		log(real(x) / last_tic) > \
+		(0.015 + 0.02 * strlen(x)) * log(x_right / x_left)) {
 		set xtics add (x real(x))
 		last_tic = real(x)
 	}
@@ -92,7 +102,7 @@ if (has_zero) {
 	set xtics add (zero_label x_zero)
 	x_gap = sqrt(x_zero * x_min)
 	set arrow from first x_gap, graph 0 to first x_gap, graph 1 nohead back \
-		dt '-' lc rgb '#bbbbbb' lw 0.7
+		dt '-' lc rgb faint lw 0.7
 	do for [i = 1:lines] {
 		if (zero_y[i] > 0) {
 			set arrow from first x_zero, first zero_y[i] to \
@@ -108,7 +118,7 @@ y_low = y_min / 1.25
 y_high = y_max * 1.25
 y_span = y_high / y_low
 steps = y_span < 4 ? '1 1.2 1.4 1.6 1.8 2 2.5 3 3.5 4 5 6 7 8 9' : \
-	y_span < 30 ? '1 1.5 2 3 4 5 7' : y_span < 1000 ? '1 2 5' : '1'
+	y_span < 30 ? '1 1.5 2 3 5 7' : y_span < 1000 ? '1 2 5' : '1'
 number_text(v) = v >= 1e9 ? sprintf('%g G', v / 1e9) : \
 	v >= 1e6 ? sprintf('%g M', v / 1e6) : \
 	v >= 1e3 ? sprintf('%g k', v / 1e3) : sprintf('%g', v)
@@ -139,11 +149,9 @@ draw = "plot " . \
 	"for [i = 1:lines] datafile index i - 1 using (at($1)):2 " . \
 	"with lines lc rgb base_colour(i) dt '-', " . \
 	"for [i = 1:lines] datafile index i - 1 using " . \
-	"($1 > 0 ? $1 : x_zero):2 with points lc rgb '#ffffff' pt 7, " . \
-	"for [i = 1:lines] datafile index i - 1 using " . \
 	"($1 > 0 ? $1 : x_zero):2 with points lc rgb base_colour(i) pt 6, " . \
 	"for [i = 1:lines] NaN with linespoints lc rgb base_colour(i) " . \
-	"dt '-' pt 6 title key_text(i, 'base'), " . \
+	"dt '-' pt 6 title key_text(i, base), " . \
 	"for [i = 1:lines] datafile index i - 1 using (at($1)):5 " . \
 	"with linespoints lc rgb patched_colour(i) dt 1 pt 7 " . \
 	"title key_text(i, 'patched'), " . \

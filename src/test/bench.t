@@ -1,4 +1,5 @@
-# PgSeries::Bench: what it refuses, chooses and keeps.  Nothing is measured.
+# PgSeries::Bench with servers that are not there: what it refuses, chooses, checks,
+# computes and keeps.  src/test/demo.t measures.
 
 use strict;
 use warnings FATAL => 'all';
@@ -7,613 +8,448 @@ use Cwd qw(abs_path);
 use File::Temp;
 use FindBin;
 use JSON::PP;
+use List::Util qw(uniq);
 use PgSeries::Bench;
-use PgSeries::Util qw(read_file slurp_json write_file);
+use PgSeries::Util qw(make_dir read_file slurp_json write_file);
 use Test::More;
 
 my $top = abs_path("$FindBin::RealBin/../..");
 my $dir = File::Temp->newdir();
-my $json = JSON::PP->new->utf8->canonical;
+my $json = JSON::PP->new->canonical->allow_nonref;
+my ($said, $error);
 
-# Runs the code; returns what it says on standard error, and what it returns.
-sub said
+# Runs the code in list context; keeps what it says on standard error, and its error.
+sub quietly
 {
 	my ($run) = @_;
-	my $value;
-
+	my @values;
 	open(my $saved, '>&', \*STDERR) or die "standard error: $!";
 	open(STDERR, '>', "$dir/said") or die "$dir/said: $!";
-	my $lived = eval { $value = $run->(); 1 };
-	my $error = $@;
+	$error = eval { @values = $run->(); 1 } ? undef : $@;
 	open(STDERR, '>&', $saved) or die "standard error: $!";
 	close $saved;
-	die $error unless $lived;
-	return (read_file("$dir/said"), $value);
+	$said = read_file("$dir/said");
+	return @values;
 }
 
+# Does the code raise this error, or one that begins so?
 sub raises
 {
-	my ($run, $code, $want, $name) = @_;
-	my $error = eval { $run->(); 1 } ? undef : $@;
-
-	isa_ok($error, 'PgSeries::Error', "$name: the error");
-	is(ref $error && $error->{code}, $code, "$name: exit code");
-	like(ref $error ? "$error->{message}; $error->{remedy}" : '',
-		qr/^$want$/, "$name: message and remedy");
-	unlike(ref $error ? $error->{message} . $error->{remedy} : '',
-		qr/\n/, "$name: one line");
-	return $error;
+	my ($want, $run) = @_;
+	quietly($run);
+	my $is =
+	  ref $error ? "$error->{code}: $error->{message}; $error->{remedy}" : '';
+	is(substr($is, 0, length $want), $want, $want);
+	return;
 }
 
-# Options
-my %opt = PgSeries::Bench::check_options({});
-is($opt{scale}, 'full', 'default scale');
-like($opt{seed}, qr/^\d+\z/, 'default seed');
-%opt = PgSeries::Bench::check_options(
-	{
-		scale => 'demo',
-		method => 'count',
-		pairs => 7,
-		seconds => 0.5,
-		minutes => 0.1,
-		gate => 1.01,
-		seed => '2147483647',
-		case => [ 'a=1', 'b=x=y', 'a=' ]
-	});
-is_deeply(
-	\%opt,
-	{
-		scale => 'demo',
-		method => 'count',
-		pairs => 7,
-		seconds => 0.5,
-		seed => 2147483647,
-		filter => { a => [ '1', '' ], b => ['x=y'] }
-	},
-	'options of a run');
-foreach my $case (
-	[ pairs => 0, '--pairs=0 is not positive; say how many .*' ],
-	[ pairs => -1, '--pairs=-1 is not positive; say how many .*' ],
-	[ seconds => 0, '--seconds=0 is not positive; say how long .*' ],
-	[ minutes => -1, '--minutes=-1 is not positive; say after .*' ],
-	[ gate => 0, '--gate=0 is not positive; .*--gate=1\.01' ],
-	[ seed => -1, '--seed=-1 is not a seed; choose an integer .*' ],
-	[ seed => 2147483648, '--seed=2147483648 is not a seed; .*' ],
-	[ scale => 'big', 'there is no scale "big"; choose demo, .*' ],
-	[ method => 'guess', 'there is no method "guess"; choose .*' ],
-	[ case => ['x'], '--case=x is not NAME=VALUE; write, .*' ])
+# Functions, arguments, and what they return, or refuse with exit code 2.
+my $meta = '{"values":{"rows":[10]},"measures":[{"values":{"x":[1]}}]}';
+foreach my $line (split /\n/, <<"EOT")
+check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; say how many
+check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; say how long
+check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a share
+check_options | [{"seed":-1}] | 2: --seed=-1 is not a seed; choose
+check_options | [{"seed":2147483648}] | 2: --seed=2147483648 is not a seed
+check_options | [{"method":"guess"}] | 2: there is no method "guess"; choose
+check_options | [{"pairs":1,"seconds":0.5,"gate":1.01,"seed":0}] |
+check_names | [["a","b"],"b","a","b"] | "b","a"
+check_names | [["a","b"],"all"] | "a","b"
+check_names | [["a","b"]] | 2: bench needs a name; choose from: a b, all
+check_names | [["a","b"],"all","a"] | 2: there is no benchmark "all"; choose
+filter | [["rows=1","rows=x=y","x="],$meta] | {"rows":["1","x=y"],"x":[""]}
+filter | [["rows"],$meta] | 2: --case=rows is not NAME=VALUE
+filter | [["row=1"],$meta] | 2: no case has a value named "row"; choose from: rows, x
+check_chosen | [null,{"two":[]}] | 2: no case of two matches
+check_chosen | [1,{"one":[{"cases":[[{"method":"time"}]]}]}] | 2: the gate has nothing to judge
+gate | [1.01,{"method":"instructions","ratio":1.01},{"method":"time","ratio":2}] | 0
+gate | [1.009,{"method":"instructions","ratio":1.01}] | 1
+with_values | ["':a', x::int :b :a1 \$1",{"a":1,"int":2}] | "'1', x::int :b :a1 \$1"
+cross | [{"b":[1,2],"a":["x"]}] | {"a":"x","b":1},{"a":"x","b":2}
+wanted | [{"a":1},{"a":["01"]}] | 0
+wanted | [{"a":1},{"a":[2,"1"],"b":[3]}] | 1
+loop_sql | [{"kind":"plan","statement":"x"},3] | "select iterations, nanoseconds from pgseries_bench_plan(\$statement\$x\$statement\$, 3)"
+loop_sql | [{"kind":"execute","statement":"x","parameters":[1],"generic":true},3] | "select iterations, nanoseconds from pgseries_bench_execute(\$statement\$x\$statement\$, 3, array['1']::text[], true)"
+loop_sql | [{"kind":"repeat","statement":"x"},3] | "x\\nx\\nx"
+loop_sql | [{"kind":"loop","statement":"f(:iterations)"},3] | "f(3)"
+has_node | ["Limit\\n  ->  Merge Append\\n        Subplans Removed: 2\\n","Merge Append"] | 1
+has_node | ["Limit\\n  ->  Merge Append\\n        Subplans Removed: 2\\n","Subplans Removed"] | 1
+has_node | ["Limit\\n  ->  Merge Append\\n","Append"] |
+has_node | ["Limit\\n  ->  Merge Append\\n","Merge"] |
+has_node | ["Limit\\n  ->  Merge Append\\n","Merge App"] |
+difference | ["a\\nb","a\\nb"] |
+difference | ["a\\nb\\nc","a\\nx"] | "row 2, base: b\\nrow 2, patched: x"
+difference | ["a","a\\n0"] | "row 2, base: (there is none)\\nrow 2, patched: 0"
+EOT
 {
-	my ($key, $value, $want) = @$case;
-	raises(sub { PgSeries::Bench::check_options({ $key => $value }) },
-		2, $want, "$key: $want");
+	my ($function, $arguments, $want) = split / *\| */, $line;
+	my $run = sub {
+		PgSeries::Bench->can($function)->(@{ $json->decode($arguments) });
+	};
+	if (($want // '') =~ /^2: /) { raises($want, $run); next; }
+	my @is = quietly($run);
+	is( join(',',
+			map { defined ? $json->encode($_) =~ s/^"?(\d+)"?$/$1/r : () }
+			  @is),
+		$want // '',
+		"$function $arguments");
 }
 
-# Names
-my @names = PgSeries::Bench::check_names("$top/benchmarks", 'all');
-cmp_ok(scalar @names, '>', 1, 'all benchmarks');
-is_deeply(
-	[ PgSeries::Bench::check_names("$top/benchmarks", @names[ 1, 0 ]) ],
-	[ @names[ 1, 0 ] ],
-	'two of them');
-raises(
-	sub { PgSeries::Bench::check_names("$top/benchmarks") },
-	2, "bench needs a name; choose from: @names, all",
-	'no name');
-raises(
-	sub { PgSeries::Bench::check_names("$top/benchmarks", 'all', 'x') },
-	2,
-	'there is no benchmark "all"; choose from: .*',
-	'all and another');
+# Which cases there are
+my $one = $json->decode(<<'EOT');
+{"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2, "runs": 2,
+ "settings": {"work_mem": ":rowskB"}, "values": {"rows": [10, 20]},
+ "measures": [
+  {"name": "counted", "method": "instructions", "values": {"columns": [1, 2]}},
+  {"name": "timed", "method": "time", "values": {"clients": [2]}, "where": {"rows": [20], "other": [1]}}]}
+EOT
+$one->{dir} = "$dir";
 
-# Cases
-is_deeply([ PgSeries::Bench::cross({}) ], [ {} ], 'nothing varies');
-is_deeply(
-	[ PgSeries::Bench::cross({ b => [ 1, 2 ], a => [ 'x', 'y' ] }) ],
-	[
-		{ a => 'x', b => 1 },
-		{ a => 'x', b => 2 },
-		{ a => 'y', b => 1 },
-		{ a => 'y', b => 2 }
-	],
-	'the last name varies fastest');
-is_deeply([ PgSeries::Bench::cross({ a => [], b => [1] }) ],
-	[], 'a name without values');
-my %case = (a => 1, b => 'x');
-foreach
-  my $filter ({}, { a => [1] }, { a => [ 2, '1' ], b => ['x'] }, { c => [1] })
-{
-	ok( PgSeries::Bench::wanted(\%case, $filter),
-		'wanted: ' . $json->encode($filter));
-}
-foreach my $filter (
-	{ a => [2] },
-	{ a => [1], b => ['y'] },
-	{ a => ['01'] },
-	{ b => [] })
-{
-	ok( !PgSeries::Bench::wanted(\%case, $filter),
-		'not wanted: ' . $json->encode($filter));
-}
-
-my %meta = (
-	setup_values => ['rows'],
-	scales => {
-		demo => { values => { rows => [ 10, 20 ] } },
-		full => { values => { other => [1] } }
-	},
-	measures => [
-		{
-			name => 'counted',
-			method => 'instructions',
-			values => { columns => [ 1, 2 ] }
-		},
-		{
-			name => 'timed',
-			method => 'time',
-			values => { clients => [2] },
-			where => { rows => [20] }
-		},
-		{ name => 'other', method => 'time', scales => ['full'] }
-	]);
-
-# "rows: measure case, measure case", for each database
 sub chosen
 {
-	my (%options) = @_;
-	my @text;
+	my ($method, $filter) = @_;
+	return join '; ', map {
+		join ', ',
+		  map { "$_->[0]{name} " . PgSeries::Bench::case_text($_->[1]) }
+		  @{ $_->{cases} }
+	} PgSeries::Bench::databases($one, $method, $filter);
+}
+is( chosen(undef, {}),
+	'counted columns=1 rows=10, counted columns=2 rows=10; counted columns=1 rows=20,'
+	  . ' counted columns=2 rows=20, timed clients=2 rows=20',
+	'all cases, a database for each value of the setup');
+is(chosen('time', {}), 'timed clients=2 rows=20', 'one method');
+is( chosen(undef, { columns => [2], rows => [10] }),
+	'counted columns=2 rows=10',
+	'one value');
+quietly(
+	sub {
+		PgSeries::Bench::check_chosen(undef,
+			{ one => [ { cases => [] } ], two => [] });
+	});
+is($said, "left out, as no case matches: two\n", 'one has no case');
 
-	foreach my $database (
-		PgSeries::Bench::databases(
-			\%meta, 'meta.json',
-			scale => 'demo',
-			filter => {},
-			%options))
+# meta.json
+sub metas
+{
+	my (%files) = @_;
+	my $at = File::Temp->newdir();
+	foreach my $name (keys %files)
 	{
-		push @text, "$database->{values}{rows}: " . join ', ', map {
-			my ($m, $case) = @$_;
-			"$m->{name} " . join ' ', map { "$_=$case->{$_}" }
-			  sort keys %$case
-		} @{ $database->{cases} };
+		make_dir("$at/$name");
+		write_file("$at/$name/meta.json", $files{$name});
 	}
-	return \@text;
+	return PgSeries::Bench::read_metas("$at");
 }
-my @counted = map { "columns=$_" } 1, 2;
-is_deeply(
-	chosen(),
-	[
-		'10: counted columns=1 rows=10, counted columns=2 rows=10',
-		'20: counted columns=1 rows=20, counted columns=2 rows=20, timed clients=2 rows=20'
-	],
-	'all cases');
-is_deeply(
-	chosen(method => 'time'),
-	['20: timed clients=2 rows=20'],
-	'cases of one method');
-is_deeply(
-	chosen(filter => { columns => ['2'], rows => ['10'] }),
-	['10: counted columns=2 rows=10'],
-	'cases by values');
-is_deeply(chosen(method => 'count'), [], 'no case');
-is_deeply(chosen(filter => { rows => [30] }), [], 'no case of that value');
-raises(
-	sub { chosen(scale => 'original') },
-	2,
-	'meta\.json has no scale "original"; add it, .*',
-	'no such scale');
-raises(
-	sub { chosen(scale => 'full') },
-	2, 'meta\.json: scale "full" has no values of "rows"; add them',
-	'no values');
-
-ok( !defined PgSeries::Bench::check_filter(
-		{ rows => [1], columns => [1], clients => [1] },
-		'demo', \%meta),
-	'names of values');
-raises(
-	sub { PgSeries::Bench::check_filter({ row => [1] }, 'demo', \%meta) },
-	2,
-	'no case has a value named "row"; choose from: clients, columns, rows',
-	'a misspelt name');
-
-# What is chosen
-sub check_chosen
-{
-	my ($gate, %options) = @_;
-	my @databases = PgSeries::Bench::databases(
-		\%meta, 'meta.json',
-		scale => 'demo',
-		filter => {},
-		method => 'time',
-		%options);
-	return said(
-		sub {
-			PgSeries::Bench::check_chosen($gate,
-				{ one => \@databases, two => [] });
-		});
-}
-my ($message) = check_chosen();
-is( $message,
-	"left out, as no case matches: two\n",
-	'a benchmark without a case is left out');
-raises(
-	sub { check_chosen(undef, method => 'count') },
-	2,
-	'no case of one two matches; see .*',
-	'no case of any');
-raises(
-	sub { check_chosen(1.01) },
-	2,
-	'the gate has nothing to judge: .*; leave out --method, .*',
-	'a gate without instructions');
-
-# The gate
-my @measured = (
-	{ method => 'instructions', ratio => 1.01 },
-	{ method => 'time', ratio => 2 },
-	{ method => 'count', ratio => 2 });
-
-sub gate
-{
-	my @arguments = @_;
-	return said(sub { PgSeries::Bench::gate(@arguments) });
-}
-is_deeply([ gate(1.01, 0, @measured) ], [ '', 0 ], 'gate: not exceeded');
-my ($text, $status) = gate(1.009, 0, @measured);
-is($status, 1, 'gate: exceeded');
+my %read = metas('t/a' => qq({"title": "\xe2\x89\xa4", "measures": []}));
+is( "@{$read{a}}{qw(name topic title)}",
+	"a t \xe2\x89\xa4",
+	'name, topic, and text as bytes');
+raises('2: two benchmarks are named "a"',
+	sub { metas('t/a' => '{}', 'u/a' => '{}') });
+quietly(sub { metas('t/a' => '{"measures": [{"name": "m"}]}') });
 like(
-	$text,
-	qr/^pgseries: 1 cases need more than 1\.009 of base's instructions/,
-	'gate: it says so');
-($text, $status) = gate(1.009, 3, @measured);
-is($status, 1, 'gate: exceeded before the time was up');
-raises(
-	sub { gate(1.01, 3, @measured) },
-	2,
-	'the gate has not seen 3 cases, .*; allow more with --minutes, .*',
-	'gate: not all seen');
+	$error && $error->{message},
+	qr/measure "m" names no plan node/,
+	'no node');
 
-# Different rows
-is_deeply([ PgSeries::Bench::difference("a\nb", "a\nb") ], [], 'equal rows');
-is_deeply(
-	[ PgSeries::Bench::difference("a\nb", "b\na") ],
-	[
-		'the same rows in another order',
-		"row 1, base:    a\nrow 1, patched: b\nrow 2, base:    b\nrow 2, patched: a"
-	],
-	'another order');
-is_deeply(
-	[ PgSeries::Bench::difference("a\nb\nc\n1\n2\n3\n4", "a\nx\nc") ],
-	[
-		'different rows',
-		"row 2, base:    b\nrow 2, patched: x\n"
-		  . "row 4, base:    1\nrow 4, patched: (there is none)\n"
-		  . "row 5, base:    2\nrow 5, patched: (there is none)"
-	],
-	'different rows');
-is((PgSeries::Bench::difference('', '0'))[0], 'different rows', 'no rows');
-is_deeply(
-	[ PgSeries::Bench::difference("a\na", 'a') ],
-	[
-		'different rows',
-		"row 2, base:    a\nrow 2, patched: (there is none)"
-	],
-	'a row twice');
+# What is filled in, and what is checked
+my $m = $json->decode(<<'EOT');
+{"name": "m", "label": ":rows rows of :other, :low", "kind": "execute", "method": "instructions",
+ "unit": "instructions", "better": "lower", "node": "Seq Scan", "statement": "select ':rows',\n  :iterations",
+ "parameters": [5], "generic": true, "iterations": [10, 20], "before": "set a = :rows\nset b = 2",
+ "set": {"work_mem": ":memory", "bench.a": 1}}
+EOT
+my $filled =
+  PgSeries::Bench::filled($m, { rows => 1000000, memory => '10kB' });
+is( $filled->{label},
+	'1,000,000 rows of :other, 10 (plan_cache_mode = force_generic_plan, work_mem = 10kB)',
+	'a label has the values, and the settings that are forced');
+is( PgSeries::Bench::check_sql($filled),
+	"set bench.a = '1';\nset max_parallel_workers_per_gather = '0';\nset plan_cache_mode = 'force_generic_plan';\n"
+	  . "set work_mem = '10kB';\nbegin;\n\\o /dev/null\nset a = 1000000;\nset b = 2;\n\\o\n"
+	  . "prepare checked as select '1000000',\n  :iterations;\nexecute checked('5');\n"
+	  . "\\echo QUERY PLAN\nexplain (costs off) execute checked('5');\nrollback;\n",
+	'the check of a generic plan');
+$filled->{generic} = undef;
+is( scalar(
+		my @executed = PgSeries::Bench::check_sql($filled) =~ /^execute/mg),
+	10,
+	'plan_cache_mode chooses after some executions');
+my %script = (kind => 'pgbench', method => 'time', set => {}, explain => 'y');
+like(
+	PgSeries::Bench::check_sql(\%script),
+	qr/\Abegin;\n.*^y;\n\\echo QUERY PLAN\nexplain \(costs off\) y;/ms,
+	'the check of a script, with workers');
+
+# Servers that answer as %answer says, each for its build.  Under callgrind, a
+# stand-alone backend takes 1000 instructions and those of the work.
+my (%answer, $asked);
+make_dir("$dir/$_") foreach qw(base patched);
 {
 
 	package Server;
-
-	sub new
-	{
-		my ($class, $rows) = @_;
-		return bless { rows => $rows }, $class;
-	}
-	sub start { return; }
-	sub stop  { return; }
+	sub start       { return; }
+	sub stop        { return; }
+	sub environment { return {}; }
+	sub data        { my ($self) = @_; return "$dir/$self->{build}{name}"; }
 
 	sub sql
 	{
 		my ($self, $sql) = @_;
-		$self->{sql} = $sql;
-		return $self->{rows};
+		$asked = $sql;
+		my $answer = $answer{ $self->{build}{name} };
+		return ref $answer ? $answer->($sql) : $answer;
 	}
-}
-my $run = bless {
-	server => { base => Server->new('1'), patched => Server->new('2') },
-	dir => '/top/benchmarks/one',
-	meta => { setup => 'setup.sql', setup_values => [ 'rows', 'columns' ] }
-  },
-  'PgSeries::Bench';
-my $error = raises(
-	sub {
-		$run->same_rows(
-			{
-				statement => "select\n  1",
-				parameters => [5],
-				set => { work_mem => '1MB' }
-			},
-			{ rows => 10, columns => 2, clients => 1 });
-	},
-	1,
-	qr{base and patched return different rows for: select 1; repeat it on both servers .*: \\set columns 2; \\set rows 10; \\i /top/benchmarks/one/setup\.sql; and the SQL above},
-	'different rows');
-is( $error->{detail},
-	"set work_mem = '1MB';\nprepare checked as select\n  1;\n"
-	  . "execute checked('5');\nrow 1, base:    1\nrow 1, patched: 2",
-	'the statement and the rows');
-$run->{server}{patched}{rows} = '1';
-ok(!defined $run->same_rows({ statement => 'select 1' }, {}), 'equal rows');
-is( $run->{server}{base}{sql},
-	"begin;\nselect 1;\nrollback;",
-	'the rows of a statement');
 
-# A count must be a positive number.
-$run->{server}{$_}{rows} = '3' foreach qw(base patched);
-is_deeply(
-	$run->count({ statement => 'x' }, {}),
-	{ base => [3], patched => [3], ratio => 1 },
-	'a count');
-foreach my $rows ('0', '', "1\n2", '-1', 'many')
-{
-	$run->{server}{patched}{rows} = $rows;
-	raises(
-		sub { $run->count({ statement => "x\ny" }, {}) },
-		1,
-		'patched counts nothing for: x y; let the statement .*',
-		'count ' . $json->allow_nonref->encode($rows));
-}
-
-# SQL
-is( PgSeries::Bench::with_values(
-		"select ':a', x::int, :b, :a1",
-		{ a => 1, int => 2 }),
-	"select '1', x::int, :b, :a1",
-	'values in a statement');
-is( PgSeries::Bench::loop_sql(
-		{ kind => 'loop', statement => 'f(:iterations)' }, 5),
-	'f(5)',
-	'a loop of its own');
-is(PgSeries::Bench::loop_sql({ kind => 'repeat', statement => 'x' }, 3),
-	"x\nx\nx", 'the same again and again');
-is( PgSeries::Bench::loop_sql({ kind => 'plan', statement => 'x' }, 3),
-	'select iterations, nanoseconds from pgseries_bench_plan($statement$x$statement$, 3)',
-	'the loop that plans');
-is( PgSeries::Bench::loop_sql(
-		{
-			kind => 'execute',
-			statement => 'x',
-			parameters => [ 1, 2 ],
-			generic => JSON::PP::true
-		},
-		3),
-	q{select iterations, nanoseconds from pgseries_bench_execute($statement$x$statement$, 3, array['1', '2']::text[], true)},
-	'the loop that executes');
-
-# Figures of an earlier run
-sub result
-{
-	my (%change) = @_;
-	return {
-		format => 1,
-		base => '18.6',
-		patched => 'key',
-		scale => 'full',
-		date => 'later',
-		seed => 2,
-		machine =>
-		  { map { $_ => "this $_" } qw(cpu cores compiler valgrind) },
-		series => [
-			{
-				measure => 'm',
-				method => 'count',
-				case => { a => 1 },
-				n => 'new'
-			}
-		],
-		%change
-	};
-}
-
-# Returns what is kept besides, and what is said.
-sub kept
-{
-	my ($old) = @_;
-	my $file = "$dir/result.json";
-	my $result = result();
-
-	write_file($file, $json->encode($old));
-	my ($text) = said(sub { PgSeries::Bench::keep_others($result, $file) });
-	my @series = @{ $result->{series} };
-	is((pop @series)->{n}, 'new', 'the new figure stays');
-	return (\@series, $text);
-}
-my @old = (
-	{ measure => 'm', method => 'count', case => { a => 1 }, n => 'again' },
-	{ measure => 'm', method => 'time', case => { a => 1 }, n => 'method' },
+	sub single_user
 	{
-		measure => 'o',
-		method => 'count',
-		case => { a => 1 },
-		n => "\x{2264}"
-	},
-	{
-		measure => 'm',
-		method => 'count',
-		case => { a => 2 },
-		date => 'first',
-		seed => 0
-	});
-my ($kept, $why) =
-  kept(result(date => 'earlier', seed => 1, series => \@old));
-is($why, '', 'nothing to say');
-is_deeply(
-	$kept,
-	[
-		{ %{ $old[1] }, date => 'earlier', seed => 1 },
-		{ %{ $old[2] }, date => 'earlier', seed => 1, n => "\xe2\x89\xa4" },
-		$old[3]
-	],
-	'others stay, with date and seed');
-foreach my $case (
-	[ { patched => 'x' }, 'patched: x' ],
-	[ { base => undef }, 'base: not known' ],
-	[ { scale => 'demo' }, 'scale: demo' ],
-	[ { machine => {} }, 'machine \(cpu\): not known' ],
-	[
-		{ machine => { %{ result()->{machine} }, cores => 3 } },
-		'machine \(cores\): 3'
-	])
-{
-	my ($change, $want) = @$case;
-	($kept, $why) = kept(result(%$change, series => \@old));
-	is_deeply($kept, [], "another run ($want): nothing stays");
-	like(
-		$why,
-		qr/^$dir\/result\.json had figures of another $want; it is $dir\/result\.json\.old now$/,
-		'it says so');
-	is(slurp_json("$dir/result.json.old")->{series}[0]{n},
-		'again', 'nothing is lost');
-}
-my $first = result();
-PgSeries::Bench::keep_others($first, "$dir/none.json");
-is_deeply($first, result(), 'no earlier run');
-
-# A benchmark without its servers
-{
-
-	package Config;
-	sub top { return $top; }
-
-	package Unmeasured;
-	our @ISA = ('PgSeries::Bench');
-	sub servers { return {}; }
-
-	sub set_up
-	{
-		my ($self, $values) = @_;
-		push @{ $self->{done} }, $values;
+		my ($self, $sql, %opt) = @_;
+		my ($file) = map { /^--callgrind-out-file=(.*)/ } @{ $opt{wrapper} };
+		my ($n) = $sql =~ /^set a = 10\nset b = 2\nselect.*, (\d+), array/ms;
+		main::write_file($file,
+			'summary: ' . (1000 + $n * $answer{ $self->{build}{name} }));
 		return;
 	}
 
-	sub measure
+	package Bench;
+	our @ISA = ('PgSeries::Bench');
+
+	sub servers
 	{
-		my ($self, $m, $case) = @_;
-		die "no more\n" if $self->{dies} && !--$self->{dies};
-		$self->{deadline} = 1
-		  if $self->{stop_after} && !--$self->{stop_after};
-		return { measure => $m->{name}, case => $case };
+		my %build = (bin => $dir, log => $dir);
+		my %servers =
+		  map { $_ => bless { build => { %build, name => $_ } }, 'Server' }
+		  qw(base patched);
+		return \%servers;
 	}
+
+	package Config;
+	sub user { my ($self) = @_; return $self->{user}; }
 }
 
-my @written;
+sub bench
+{
+	my (%more) = @_;
+	my %same =
+	  (base => '18.6', patched => 'key', output => "$dir", seed => 1);
+	return bless {
+		%same,
+		meta => $one,
+		server => Bench::servers(),
+		config => bless({}, 'Config'),
+		failed => [],
+		machine => { cpu => 'this' },
+		%more
+	  },
+	  'Bench';
+}
+
+# The check before a case is measured
+my $bench = bench();
+my ($right, $other) = map { "1\n2\nQUERY PLAN\n$_ on t" } 'Seq Scan',
+  'Index Scan';
+my $check = sub { $bench->check($filled) };
+%answer = (base => $right, patched => $right);
+$check->();
+%answer = (base => $right, patched => $other);
+raises(
+	q(1: the plan of patched has no "Seq Scan": select '1000000', :iterations; correct),
+	$check);
+%answer = (base => $other, patched => $right);
+raises('1: the plan of base has no "Seq Scan"', $check);
+
+foreach my $rows ("1\n3", "1\n2\n3")
+{
+	%answer = (base => $right, patched => $right =~ s/1\n2/$rows/r);
+	raises('1: base and patched return different rows: select', $check);
+}
+like(
+	$error->{detail},
+	qr/^row 3, base: .*\nrow 3, patched: 3$/m,
+	'they are shown');
+is($bench->{same_rows}, 1, 'statements with the same rows are counted');
+
+# What is counted; instructions, the difference of two counts
+%answer = (base => '60', patched => '1.5');
+is_deeply(
+	$bench->count({ statement => 'x', set => { a => 'b' } }),
+	{ base => [60], patched => [1.5] },
+	'a count');
+is($asked, "set a = 'b';\nx", 'with the settings');
+foreach my $rows ('0', '', "1\n2", '-1', 'many')
+{
+	$answer{patched} = $rows;
+	raises('1: patched counts nothing for: x y; let',
+		sub { $bench->count({ statement => "x\ny", set => {} }) });
+}
+%answer = (base => 200, patched => 50);
+is_deeply(
+	$bench->instructions(PgSeries::Bench::filled($m, { rows => 10 })),
+	{ base => [ 200, 200 ], patched => [ 50, 50 ], iterations => [ 10, 20 ] },
+	'instructions of each build, twice');
+
+# Times: pairs of base and patched, and base against itself
+{
+	no warnings qw(redefine);
+	my $turn = 100;
+	local *PgSeries::Bench::one_time =
+	  sub { my ($self, $b) = @_; return $b eq 'patched' ? 300 : $turn++ };
+	my $r = bench(pairs => 8)->timing($m, {});
+	my @columns = map {
+		my $k = $_;
+		[ map { $_->{$k} } @{ $r->{pairs} } ]
+	} qw(base patched order);
+	my ($first, $second) = map {
+		my $k = $_;
+		[ map { $_->{$k} } @{ $r->{aa} } ]
+	} qw(first second);
+	is("@{ $columns[1] }", '300 ' x 7 . '300', 'patched is patched');
+	is("@{ $columns[0] }", "@$first", 'base is measured once for both');
+	is( join(' ', sort @$first, @$second),
+		join(' ', 100 .. 115),
+		'and again for A/A');
+	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
+	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
+}
+
+# One time: of the second call, in nanoseconds for each iteration; or of pgbench
+my %loop = (kind => 'loop', statement => 'f(:iterations)', set => {});
+%answer = (base => "10|9000\n10|500");
+is($bench->one_time('base', \%loop, {}), 50, 'a loop of its own');
+is($asked, "f(1000);\nf(1000);", 'it is called twice');
+write_file("$dir/pgbench", <<'EOT');
+#!/bin/sh
+(echo "$PGOPTIONS $*"; cat "${0%pgbench}m.sql") >"${0%pgbench}arguments"
+for tps in 1.0 2.0 100.0 300.0; do echo "progress: 1.0 s, $tps tps, lat 1 ms" >&2; done
+EOT
+chmod 0755, "$dir/pgbench" or die $!;
+$filled =
+  { %$m, kind => 'pgbench', statement => 'select 1', set => { a => 'b' } };
+is( $bench->one_time('base', $filled, { clients => 3, rows => 5, x => 'y' }),
+	200,
+	'pgbench: without the first seconds');
+like(
+	read_file("$dir/arguments"),
+	qr/^-c a=b -n -P 1 -T 3 -c 3 -j 3 -M simple -D clients=3 -D rows=5 -f .*\nselect 1;$/m,
+	'its arguments');
+
+# A whole benchmark
+write_file("$dir/setup.sql", "create table t (:rows);\n");
+$one->{measures} = $json->decode(<<'EOT');
+[{"name": "pages", "label": ":rows rows", "unit": "pages", "better": "lower", "method": "count",
+  "kind": "loop", "statement": "pages :rows :n", "why": "counts", "values": {"n": [1, 2, 3]}}]
+EOT
 
 sub benchmark
 {
-	my (%change) = @_;
-	@written = ();
-	my $self = bless {
-		config => bless({}, 'Config'),
-		scale => 'demo',
-		base => '18.6',
-		patched => 'key',
-		seed => 1,
-		left_out => 0,
-		%change
-	  },
-	  'Unmeasured';
-	my $meta =
-	  PgSeries::Bench::as_bytes({ %meta, title => "\x{2264}", topic => 't' });
-	my ($out, $result) = said(
+	my ($run) = @_;
+	return quietly(
 		sub {
-			my ($measured) = $self->benchmark(
-				'one', $meta,
-				sub {
-					push @written, scalar @{ $_[0]{series} };
-					return $_[0];
-				},
-				PgSeries::Bench::databases(
-					$meta, 'meta.json',
-					scale => 'demo',
-					method => 'instructions',
-					filter => {}));
-			return $measured;
+			$run->benchmark($one,
+				PgSeries::Bench::databases($one, undef, {}));
 		});
-	return ($result, $self, $out);
 }
-my ($result, $self, $out) = benchmark();
-is(scalar @{ $result->{series} }, 4, 'all cases were measured');
-is("@written", '2 4', 'what is there is written after each database');
-is_deeply(
-	$self->{done},
-	[ { rows => 10 }, { rows => 20 } ],
-	'one database at a time');
-is($out, "one: rows 10\none: rows 20\n", 'it names them');
-my $written = JSON::PP->new->canonical->encode($result);
-unlike($written, qr/[^\x00-\xff]/, 'a result is bytes');
-is($json->decode($written)->{title}, "\x{2264}", 'the text is as it was');
-($result, $self) = benchmark(deadline => 1);
-ok(!defined $result, 'the time was up: no result');
-is($self->{left_out}, 4, 'the cases are counted');
-($result, $self) = benchmark(stop_after => 1);
-is(scalar @{ $result->{series} }, 1, 'the time was up after the first case');
-is($self->{left_out}, 3, 'those after it are counted');
-eval { benchmark(dies => 3); };
-is("@written", '2', 'an error costs one database');
-
-# The report's options
+my @written;
+$answer{base} = sub {
+	my ($sql) = @_;
+	my ($n) = $sql =~ /^pages \d+ (\d+)/ or return '';
+	push @written, scalar @{ slurp_json("$dir/one.json")->{series} }
+	  if -f "$dir/one.json";
+	return $n == 2 ? 'lost' : 60 * $n;
+};
+$answer{patched} = 30;
+my @series = benchmark($bench = bench());
+is( join(' ',
+		map { "$_->{label} $_->{case}{n} " . sprintf '%.3f', $_->{ratio} }
+		  @series),
+	'10 rows 1 0.500 10 rows 3 0.167 20 rows 1 0.500 20 rows 3 0.167',
+	'a case fails, the others do not');
+is( join(' ',
+		map { PgSeries::Bench::case_text($_->{case}) } @{ $bench->{failed} }),
+	'n=2 rows=10 n=2 rows=20',
+	'those that failed are known');
+is("@written", '1 1 2 3 3', 'a result is written after every case');
+is( "@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
+	'one topic 18.6 key',
+	'the result');
+like(
+	PgSeries::Bench::one_line($series[0]),
+	qr/^pages +n=1 rows=10 +60 -> +30 pages, ratio 0\.500$/,
+	'a line');
 {
-
-	package Context;
-	sub config { return bless {}, 'Config'; }
+	no warnings qw(redefine);
+	local *PgSeries::Bench::set_up = sub {
+		my ($self, $values) = @_;
+		PgSeries::Util::fail(2, 'no space', 'free some')
+		  if $values->{rows} == 10;
+	};
+	is(scalar(my @s = benchmark($bench = bench())), 2, 'a setup fails');
+	is(scalar @{ $bench->{failed} }, 4, 'with all its cases');
+	$answer{base} =
+	  sub { PgSeries::Util::fail(130, 'interrupted', 'run again') };
+	benchmark(bench());
+	is($error && $error->{code}, 130, 'an interrupt ends it');
 }
-foreach my $case ([ { dry_run => 1 }, '--dry-run is for --readme only' ],
-	[ { readme => 1, results => 'x' }, '--readme takes no --results: .*' ])
+
+# Figures of an earlier run
+sub kept
 {
-	my ($option, $want) = @$case;
-	raises(
-		sub {
-			PgSeries::Bench::report_command(bless { option => $option },
-				'Context');
-		},
-		2,
-		"$want; see: pgseries report --help",
-		"report: $want");
+	my (%change) = @_;
+	my $old = $json->decode(<<'EOT');
+{"format": 1, "base": "18.6", "patched": "key", "date": "first", "seed": 7,
+ "machine": {"cpu": "this", "cores": 2}, "series": [
+ {"measure": "m", "method": "count", "case": {"a": 1}, "n": "old"},
+ {"measure": "m", "method": "time", "case": {"a": 1}}, {"measure": "o", "method": "count", "case": {"a": 1}},
+ {"measure": "m", "method": "count", "case": {"a": 2}, "seed": 0}]}
+EOT
+	my $new = { %$old, series => [ { %{ $old->{series}[0] }, n => 'new' } ] };
+	write_file("$dir/kept.json", $json->encode({ %$old, %change }));
+	quietly(sub { PgSeries::Bench::keep_others($new, "$dir/kept.json") });
+	return join ' ', map {
+		join '/',
+		  map { $_ // '-' }
+		  @{$_}{qw(n date seed)}
+	} @{ $new->{series} };
+}
+is( kept(),
+	'-/first/7 -/first/7 -/first/0 new/-/-',
+	'others stay, with date and seed');
+foreach my $change (
+	[ patched => 'x' ],
+	[ base => undef ],
+	[ machine => { cpu => 'this' } ])
+{
+	is(kept(@$change), 'new/-/-', "nothing stays: another $change->[0]");
+	like($said, qr/had figures of another .*; it is .*\.old now/,
+		'it says so');
+	is(slurp_json("$dir/kept.json.old")->{series}[0]{n},
+		'old', 'nothing is lost');
 }
 
 # The benchmarks of the repository
-my %known = (
-	top => [
-		qw(title topic source axis settings setup setup_values scales measures
-		  plots readme)
-	],
-	scale => [qw(values pairs seconds runs)],
-	measure => [
-		qw(name label unit better method kind statement parameters generic
-		  script set before counted iterations loop values scales where)
-	]);
-
-sub unknown
+my %known = map { $_ => 1 }
+  qw(name label unit better method kind statement parameters generic script
+  node why explain set before counted iterations loop values where);
+my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
+foreach my $name (sort keys %metas)
 {
-	my ($what, $hash) = @_;
-	my %is = map { $_ => 1 } @{ $known{$what} };
-	return grep { !$is{$_} } sort keys %$hash;
-}
-foreach my $name (@names)
-{
-	my $content = slurp_json("$top/benchmarks/$name/meta.json");
-	is( join(' ',
-			unknown('top', $content),
-			(map { unknown('scale', $_) } values %{ $content->{scales} }),
-			map { unknown('measure', $_) } @{ $content->{measures} }),
-		'',
-		"$name: only keys of meta.json that PgSeries::Bench describes");
-	foreach my $scale (qw(demo full original))
+	my ($of, @wrong) = $metas{$name};
+	push @wrong, 'no case' unless PgSeries::Bench::databases($of, undef, {});
+	foreach my $measure (@{ $of->{measures} })
 	{
-		my @databases = PgSeries::Bench::databases(
-			$content, $name,
-			scale => $scale,
-			filter => {});
-		cmp_ok(scalar @databases, '>', 0, "$name: cases of scale $scale");
+		my %values = (
+			%{ $of->{values} }, %{ $measure->{values} || {} },
+			low => 1,
+			high => 1);
+		my $file = $measure->{script} // $of->{setup};
+		push @wrong, $file unless -f "$of->{dir}/$file";
+		push @wrong, grep { !$known{$_} } keys %$measure;
+		push @wrong,
+		  grep { !$values{$_} } $measure->{label} =~ /(?<!:):(\w+)/g,
+		  keys %{ $measure->{where} || {} };
 	}
+	is("@wrong", '', "$name: names, files and labels");
 }
 
 done_testing();

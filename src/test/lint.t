@@ -310,6 +310,7 @@ is(PgSeries::Lint::format_text($sound), '', 'no text for no finding');
 
 # A case is a name, changes, and what is found.
 my $long = 'x' x 64;
+my $unsigned = sub { s/.*Copyright.*\n//; };
 my @cases = (
 	[
 		'summaries: 65 characters, full stop, squash mark',
@@ -411,9 +412,8 @@ my @cases = (
 		'headers that miss something',
 		[
 			in_file(1, "$foo/bar.c", sub { s/bar\.c/baz.c/ }),
-			map {
-				in_file(2, "$new/$_", sub { s/.*Copyright.*\n// })
-			} qw(test_new.c t/001_x.pl meson.build)
+			map { in_file(2, "$new/$_", $unsigned) }
+			  qw(test_new.c t/001_x.pl meson.build)
 		],
 		[ 'file-header', $first, qr/^diff.*bar\.c/, qr/name of the file/ ],
 		[ 'file-header', $second, qr/^diff.*test_new\.c/, qr/copyright/ ],
@@ -581,18 +581,8 @@ export();
 		  . "skipped pgindent: there is no pg_bsd_indent; run: pgseries build\n",
 		'other tools');
 }
-for (
-	[ '/nowhere', qr/^install \/nowhere again$/ ],
-	[
-		'/w/b/base/build/src/tools/pg_bsd_indent/pg_bsd_indent',
-		qr{^remove /w/b/base/build/src/tools/pg_bsd_indent and /w/b/base/stamp, then run: pgseries build base$}
-	])
-{
-	my ($program, $remedy) = @$_;
-	ok(!eval { lint(pgindent => $program); 1 }, 'a pgindent that fails');
-	like($@->{message}, qr/^pgindent failed on .*$first/, 'is named');
-	like($@->{remedy}, $remedy, 'with a remedy');
-}
+ok(!eval { lint(pgindent => '/nowhere'); 1 }, 'a pgindent that fails');
+like($@, qr/^pgindent failed on .*$first; .*\/nowhere again$/m, 'is named');
 spew("$patches/$first", slurp("$patches/$first") =~ s/^-\treturn 1/-\t7/mr);
 ok(!eval { lint(); 1 }, 'a patch that does not apply');
 is($@->{code}, 3, 'code 3');

@@ -1,1352 +1,588 @@
-# PgSeries::Report and its modules: what they read, write and refuse.
+# PgSeries::Report and its modules: what they read, compute, write and refuse.
 
 use strict;
 use warnings FATAL => 'all';
 
-use Cwd            qw(abs_path);
-use File::Basename qw(dirname);
-use File::Path     qw(make_path remove_tree);
-use File::Temp;
+use File::Path qw(make_path);
+use File::Temp ();
 use FindBin;
 use JSON::PP;
 use PgSeries::Config;
-use PgSeries::Report;
-use PgSeries::Report::Results qw(figure read_result);
-use PgSeries::Report::Topics  qw(check_topics filler read_topics);
+use PgSeries::Report qw(plot_data report_command update_readme
+  worst_of_topics write_page);
+use PgSeries::Report::Results qw(figure read_results);
+use PgSeries::Report::Topics  qw(filler gain read_topics text_table worst);
 use PgSeries::Submit;
 use PgSeries::Util qw(find_tool read_file write_file);
 use Test::More;
 
-my $data = "$FindBin::RealBin/data";
-my $benchmarks = abs_path("$FindBin::RealBin/../../benchmarks");
+my $real = PgSeries::Config->new(top => "$FindBin::RealBin/../..");
 my $dir = File::Temp->newdir();
-my $json = JSON::PP->new->utf8->canonical->pretty;
+my $json = JSON::PP->new->utf8->canonical;
 
-# Two results.  The numbers are made up, so that each verdict, each kind of
-# missing value and each character with a meaning in Markdown or HTML occurs.
+# A project with three topics and two benchmarks; the numbers are made up.  "times"
+# stands for pairs of runs: base, patched and how many.
+my $fixture = <<'JSON';
+{ "results": {
+  "planning": {
+    "topic": "indexes",
+    "axis": { "name": "indexes" },
+    "series": [
+      { "measure": "plan", "case": { "indexes": 1, "rows": 9 }, "base": [1000, 1000], "patched": [1010, 1010] },
+      { "measure": "plan", "case": { "indexes": 2000, "rows": 9 }, "base": [64000], "patched": [8000] },
+      { "measure": "throughput", "case": { "clients": 2 }, "times": [12000, 24000, 8] },
+      { "measure": "latency", "case": { "clients": 2 }, "times": [3000, 2970, 8],
+        "label": "one query", "unit": "ns per query", "better": "lower" } ],
+    "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
+  "prepared": {
+    "topic": "partitions",
+    "series": [
+      { "measure": "prepared", "case": { "partitions": 8, "mode": "auto" }, "times": [1000, 1500, 8] },
+      { "measure": "prepared", "case": { "partitions": 64, "mode": "auto" }, "times": [1000, 1500, 8] },
+      { "measure": "prepared", "case": { "partitions": 64, "mode": "generic" }, "times": [1000, 800, 8],
+        "date": "2026-11-20T08:00:00Z" },
+      { "measure": "prepared", "case": { "partitions": 0, "mode": "auto" }, "times": [1000, 990, 3] },
+      { "measure": "slots", "case": {}, "base": [100], "patched": [99],
+        "label": "slots", "unit": "locks", "better": "higher", "method": "count" } ],
+    "plots": [] } },
+"topics": {
+  "fixes": { "title": "Faults", "who": "pruning", "gain": "no rows are lost", "figures": {} },
+  "indexes": {
+    "title": "Many <indexes>",
+    "who": "tables with many_indexes",
+    "gain": "planning with {plan:indexes} indexes takes {plan:times} of the instructions, {tps:times} times the speed",
+    "plot": { "bench": "planning", "file": "plan.plot" },
+    "figures": {
+      "plan": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "label": "plan, :indexes indexes" },
+      "one": { "bench": "planning", "measure": "plan", "case": { "indexes": 1 } },
+      "tps": { "bench": "planning", "measure": "throughput", "case": {}, "label": "tps, :clients clients" },
+      "time": { "bench": "planning", "measure": "latency", "case": {} },
+      "all": { "bench": "planning", "measure": ["plan", "throughput"], "case": {}, "all": true },
+      "share": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "of": "plan" } },
+    "letter": ["plan", "tps"] },
+  "partitions": {
+    "title": "Many partitions",
+    "who": "partitions",
+    "gain": "reaches {auto:times}",
+    "figures": {
+      "auto": { "bench": "prepared", "measure": "prepared", "case": { "partitions": 64, "mode": "auto" }, "label": "auto", "note": "no" },
+      "few": { "bench": "prepared", "measure": "prepared", "case": { "partitions": 0 } },
+      "generic": { "bench": "prepared", "measure": "prepared", "case": { "mode": "generic" }, "note": "as expected" } },
+    "letter": ["auto"] } } }
+JSON
+my %common = (
+	format => 1,
+	scale => 'full',
+	base => '18.6',
+	patched => '0123456789ab',
+	date => '2026-11-21T08:00:00Z',
+	machine => { cpu => 'CPU', cores => 2, memory_kb => 8025172 });
 
-my @indexes;
-foreach my $n (1, 8, 60)
+# A series with what it has not; the pairs drift apart by 1% from first to last.
+sub series
 {
-	push @indexes,
-	  {
-		measure => 'plan-instructions',
-		label => "planning: select * from t_1 where a < 'x|y' & true",
-		method => 'instructions',
+	my (%series) = @_;
+	my $times = delete $series{times};
+
+	return {
+		label => 'plan <&> t_x with :indexes indexes',
 		unit => 'instructions per plan',
 		better => 'lower',
-		case => { indexes => $n, populated => 1 },
-		base => [ (60000 + 9000 * $n) x 3 ],
-		patched => [ (61000 + 900 * $n) x 3 ]
-	  };
-}
-$indexes[0]{base} = [ 61900, 61901, 61900 ];
-$indexes[1]{patched} = [ 68200, 68500, 68100 ];
-$indexes[1]{ratio} = 0.517;
-push @indexes,
-  { %{ $indexes[2] }, case => { indexes => 60, populated => 0 } };
-$indexes[3]{patched} = [ 400000, 700000 ];
-
-# n pairs around base and patched, which drift apart by 1% from first to last
-sub pairs
-{
-	my ($names, $base, $patched, $n) = @_;
-	return [
-		map {
-			{
-				$names->[0] => $base * (1 + $_ / 100),
-				  $names->[1] => $patched *
-				  (1 + $_ / 100) *
-				  (1 + ($_ - ($n - 1) / 2) * 0.01 / $n)
-			}
-		} 0 .. $n - 1
-	];
-}
-
-my @partitions;
-foreach my $case (
-	[ 0, 'select', 12000, 12010, 8, 8 ],
-	[ 64, 'select', 9800, 11700, 8, 8 ],
-	[ 4096, 'select', 95.4, 9730, 8, 8 ],
-	[ 0, 'update', 7000, 6500, 8, 8 ],
-	[ 64, 'update', 6000, 6900, 3, 3 ],
-	[ 512, 'update', 3000, 6900, 8, 0 ])
-{
-	my ($n, $script, $base, $patched, $pairs, $aa) = @$case;
-	push @partitions,
-	  {
-		measure => 'throughput',
-		label => 'point query by key',
-		method => 'time',
+		method => 'instructions',
+		case => {},
+		measure => 'm',
+		%series
+	  }
+	  unless $times;
+	my ($base, $patched, $n) = @$times;
+	my (@pairs, @aa);
+	foreach my $i (0 .. $n - 1)
+	{
+		my $drift = 1 + ($i - ($n - 1) / 2) * 0.01 / $n;
+		push @pairs, { base => $base, patched => $patched * $drift };
+		push @aa,    { first => $base, second => $base };
+	}
+	return {
+		label => 'point query',
 		unit => 'tps',
 		better => 'higher',
-		case => {
-			partitions => $n,
-			script => $script,
-			protocol => 'prepared'
-		},
-		pairs => pairs([qw(base patched)], $base, $patched, $pairs),
-		$aa ? (aa => pairs([qw(first second)], $base, $base, $aa)) : ()
-	  };
+		method => 'time',
+		case => {},
+		measure => 'm',
+		pairs => \@pairs,
+		aa => \@aa,
+		%series
+	};
 }
 
-my %machine = (
-	cpu => 'Model <1>',
-	cores => 2,
-	memory_kb => 8025172,
-	kernel => 'Linux 6.1',
-	compiler => 'gcc 12.2.0',
-	valgrind => '3.19.0',
-	governor => 'performance');
-my %good = (
-	'many-indexes' => {
-		format => 1,
-		bench => 'many-indexes',
-		title => 'Planning with many indexes',
-		topic => 'indexes',
-		scale => 'demo',
-		base => '18.6',
-		patched => '0123456789abcdef',
-		date => '2026-11-21T08:00:00Z',
-		machine => \%machine,
-		axis => { name => 'indexes', label => 'indexes on the table' },
-		series => \@indexes,
-		plots => [
-			{
-				file => 'planning.plot',
-				title => "It's \x{b5} <b> & c",
-				measure => 'plan-instructions',
-				x => 'indexes',
-				where => { populated => 1 },
-				lines => undef
-			}
-		],
-		readme => [
-			{
-				patch => 'lazy.patch',
-				measure => 'plan-instructions',
-				case => { indexes => 60, populated => 1 },
-				text => 'plan, 60 indexes'
-			}
-		]
-	},
-	'partition-planning' => {
-		format => 1,
-		bench => 'partition-planning',
-		title => 'Planning with many partitions',
-		topic => 'partitions',
-		scale => 'demo',
-		base => '18.6',
-		patched => '0123456789abcdef',
-		date => '2026-11-21T09:00:00Z',
-		machine => \%machine,
-		axis => { name => 'partitions', label => 'partitions' },
-		series => \@partitions,
-		plots => [
-			{
-				file => 'throughput.plot',
-				title => 'Point queries',
-				measure => 'throughput',
-				x => 'partitions',
-				where => { protocol => 'prepared' },
-				lines => 'script'
-			}
-		],
-		readme => [
-			map {
-				{
-					patch => 'expand.patch',
-					measure => 'throughput',
-					case => { partitions => $_->[0], script => $_->[1] },
-					text => "$_->[1], $_->[0] partitions"
-				}
-			}[ 64, 'select' ],
-			[ 64, 'update' ]
-		]
-	});
-my @patches = (
-	{
-		file => '0001-tests.patch',
-		topic => 'indexes',
-		subject => 'Add tests of planning'
-	},
-	{
-		file => '0002-lazy.patch',
-		topic => 'indexes',
-		subject => 'Get height | only when needed'
-	},
-	{
-		file => '0003-expand.patch',
-		topic => 'partitions',
-		subject => 'Expand live partitions only'
-	});
-
-# Writes a result, changed by the function, and reads it.
-sub result
+# Writes the project; the first argument is a path in the data above, such as
+# "topics/indexes/gain", and the second the value that is put there (undef: none).
+# Returns its Config.
+sub project
 {
-	my ($name, $change) = @_;
-	my $result = $json->decode($json->encode($good{$name}));
+	my ($path, $value) = @_;
+	my $data = $json->decode($fixture);
+	my $top = "$dir/project";
 
-	$change->($result) if $change;
-	write_file("$dir/$name.json", $json->encode($result));
-	return read_result("$dir/$name.json");
+	foreach my $name (keys %{ $data->{results} })
+	{
+		my $result = $data->{results}{$name};
+		$data->{results}{$name} = {
+			%common, %$result,
+			bench => $name,
+			title => "Title of $name",
+			series => [ map { series(%$_) } @{ $result->{series} } ]
+		};
+	}
+	if (defined $path)
+	{
+		my $at = $data;
+		my ($last, @keys) = reverse split m{/}, $path;
+		$at = ref $at eq 'ARRAY' ? $at->[$_] : $at->{$_}
+		  foreach reverse @keys;
+		if   (defined $value) { $at->{$last} = $value; }
+		else                  { delete $at->{$last}; }
+	}
+	make_path(
+		"$top/patches/18", "$top/doc/topics",
+		"$top/benchmarks/results", "$top/benchmarks/indexes/planning");
+	my %file = (
+		'patches/18/BASE' => read_file($real->patches . '/BASE'),
+		'README.md' =>
+		  "top\n<!-- results:begin -->\nold\n<!-- results:end -->\nend\n",
+		'doc/topics/indexes.md' => '',
+		'benchmarks/indexes/planning/plan.plot' =>
+		  "x_label = 'x'\ny_label = 'y'\nload style\neval draw\n",
+		map { $_ => read_file($real->top . "/$_") }
+		  qw(benchmarks/style.gp benchmarks/report.html));
+	foreach my $name (qw(fixes indexes partitions))
+	{
+		my $topic = $data->{topics}{$name};
+		make_path("$top/benchmarks/$name", "$top/patches/18/$name");
+		$file{'patches/18/series'} .= "# topic: $name\n$name/0001-a.patch\n";
+		$file{"patches/18/$name/0001-a.patch"} = "Subject: [PATCH] A\n";
+		$file{"benchmarks/$name/topic.json"} = $json->encode($topic)
+		  if $topic;
+		unlink "$top/benchmarks/$name/topic.json" unless $topic;
+	}
+	foreach my $name (keys %{ $data->{results} })
+	{
+		$file{"benchmarks/results/$name.json"} =
+		  $json->encode($data->{results}{$name});
+	}
+	write_file("$top/$_", $file{$_}) foreach keys %file;
+	return PgSeries::Config->new(top => $top);
 }
 
+# The lines of a table, each split at its first " | ".
+sub cases
+{
+	my ($text) = @_;
+	return map { [ split / \| /, $_, 2 ] } split /\n/, $text;
+}
+
+# The error of the function: one line with a remedy, code 2.
 sub raises
 {
 	my ($run, $want, $name) = @_;
 	my $error = eval { $run->(); 1 } ? undef : $@;
-
-	isa_ok($error, 'PgSeries::Error', "$name: the error");
-	is(ref $error && $error->{code}, 2, "$name: exit code");
-	like("$error", $want, "$name: message and remedy");
-	unlike(ref $error ? $error->{message} . $error->{remedy} : '',
-		qr/\n/, "$name: one line");
+	my $said =
+	  ref $error
+	  ? "$error->{code}: $error->{message}; $error->{remedy}"
+	  : $error || '';
+	like($said, qr/^2: [^\n]*\Q$want\E[^\n]*\z/, $name);
 	return;
 }
 
-my @results = map { result($_) } sort keys %good;
+# Runs the function; returns what it says on standard error.
+sub said
+{
+	my ($run) = @_;
+	open(my $saved, '>&', \*STDERR) or die $!;
+	open(STDERR, '>', "$dir/said") or die $!;
+	my $lived = eval { $run->(); 1 };
+	open(STDERR, '>&', $saved) or die $!;
+	die $@ unless $lived;
+	return read_file("$dir/said");
+}
 
-# Figures
-my $figure = figure($results[0]{series}[2]);
+my $config = project();
+my @results = read_results($config);
+my $topics = read_topics($config);
+my ($planning, $prepared) = @results;
+
+# What a figure says
+foreach my $case (cases(<<'CASES'))
+[10000] [9994] lower | better
+[10000] [9996] lower | no difference
+[10000] [10004] lower | no difference
+[10000] [10006] lower | worse
+[10000] [10006] higher | better
+[10000] [9994] higher | worse
+[10000,10100] [10050] lower | inconclusive
+[10000,10100] [10110] lower | worse
+CASES
+{
+	my ($base, $patched, $better) = split / /, $case->[0];
+	my $series = series(
+		base => $json->decode($base),
+		patched => $json->decode($patched),
+		better => $better);
+	is(figure($series)->{verdict}, $case->[1], "counts: @$case");
+}
+my $figure =
+  figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ]));
 is_deeply(
 	$figure,
 	{
-		base => [ 600000, 600000, 600000 ],
-		patched => [ 115000, 115000, 115000 ],
-		ratio => 115000 / 600000,
-		lo => 115000 / 600000,
-		hi => 115000 / 600000,
-		n => 3,
-		spread => 0,
-		verdict => 'better'
+		base => [ 100, 90, 110 ],
+		patched => [ 210, 200, 220 ],
+		ratio => 2.1,
+		lo => 200 / 110,
+		hi => 220 / 90,
+		n => 2,
+		verdict => 'worse'
 	},
-	'figure of equal instruction counts');
-$figure = figure($results[0]{series}[1]);
-is_deeply(
-	[ @{$figure}{qw(patched spread lo hi)} ],
-	[ [ 68200, 68100, 68500 ], 400 / 68200, 68100 / 132000, 68500 / 132000 ],
-	'figure of counts that differ');
+	'medians and bounds of counts');
+$figure = figure($prepared->{series}[0]);
+is( sprintf('%.3f %.3f %.3f %d %s', @{$figure}{qw(ratio lo hi n verdict)}),
+	'1.500 1.493 1.507 8 better',
+	'a time');
+is(figure($prepared->{series}[3])->{verdict},
+	'inconclusive', 'three pairs are too few');
 
-sub counted
+# Texts of the cases
+is( $planning->{series}[1]{text},
+	'plan <&> t_x with 2,000 indexes',
+	'a label says its case');
+is( $prepared->{series}[1]{text},
+	'point query (mode auto, partitions 64)',
+	'a case that the label does not say');
+is_deeply(
+	[ map { $_->{head} } @{ $prepared->{groups} }, $planning->{groups}[0] ],
+	[ 'point query, transactions per second', undef, undef ],
+	'what a group shares');
+is_deeply(
+	[ map { $_->{row} } @{ $prepared->{series} }[ 1, 4 ] ],
+	[ 'mode auto, partitions 64', 'slots, locks' ],
+	'and what it does not');
+
+# Results and topics that cannot be used
+foreach my $case (cases(<<'CASES'))
+results/planning/format 2 | planning.json: not a benchmark result of format 1; remove it, or run
+results/planning/scale | planning.json: "scale" is missing
+results/planning/bench "x" | a result of "x" belongs in x.json
+results/planning/series/1/base [0] | series 2: its runs are not lists of positive numbers
+results/planning/series/2/pairs/3/base "x" | series 3: its runs are not
+results/planning/series/0/unit | series 1: "unit" is missing
+results/planning/series/0/better "more" | "better" must be "lower" or "higher"
+results/planning/series/1/ratio 8 | "ratio" is 8, but the raw runs give 0.125
+topics/indexes | the topic indexes has no
+topics/fixes/figures | not an object with "figures"
+topics/indexes/who | indexes/topic.json: "who" is missing; correct it
+topics/indexes/figures/one/case | figure "one" has no "case"
+topics/indexes/gain "60 indexes" | the gain has a digit
+topics/indexes/figures/plan/label "60 indexes" | the label of plan has a digit
+topics/indexes/letter ["one"] | "letter" has "one", which is no figure with a label
+topics/indexes/letter ["none"] | "letter" has "none"
+topics/indexes/letter ["plan","plan","plan","plan","plan","plan","plan"] | more than six
+CASES
 {
-	my ($base, $patched, $better) = @_;
-	return figure(
-		{
-			method => 'instructions',
-			better => $better,
-			base => $base,
-			patched => $patched
-		})->{verdict};
+	my ($path, $value) = split / /, $case->[0], 2;
+	$value = $json->allow_nonref->decode($value) if defined $value;
+	my $changed = project($path, $value);
+	raises(sub { read_results($changed); read_topics($changed) },
+		$case->[1], "@$case");
 }
-is(counted([10000], [9994], 'lower'), 'better', 'counts: clearly fewer');
-is(counted([10000], [9996], 'lower'), 'no difference',
-	'counts: hardly fewer');
-is(counted([10000], [10004], 'lower'), 'no difference',
-	'counts: hardly more');
-is(counted([10000], [10006], 'lower'), 'worse', 'counts: clearly more');
-is(counted([10000], [10006], 'higher'), 'better', 'counts: more is better');
-is(counted([ 10000, 10100 ], [10050], 'lower'),
-	'inconclusive', 'counts: runs overlap');
-is(counted([ 10000, 10100 ], [10110], 'lower'),
-	'worse', 'counts: all runs are above');
-
-$figure = figure($results[1]{series}[1]);
-is($figure->{n}, 8, 'time: pairs');
-is($figure->{verdict}, 'better', 'time: verdict');
-is($figure->{aa}{n}, 8, 'time: A/A pairs');
-cmp_ok($figure->{base}[1], '<', $figure->{base}[0], 'time: lower bound');
-cmp_ok($figure->{base}[2], '>', $figure->{base}[0], 'time: upper bound');
-
-# Data of plots
-is( PgSeries::Report::plot_data($results[0], $results[0]{plots}[0]),
-	"# x\tbase\tbase_lo\tbase_hi\tpatched\tpatched_lo\tpatched_hi\tline\n\n\n"
-	  . "1\t61900\t61900\t61901\t61900\t61900\t61900\t-\n"
-	  . "8\t132000\t132000\t132000\t68200\t68100\t68500\t-\n"
-	  . "60\t600000\t600000\t600000\t115000\t115000\t115000\t-\n",
-	'plot data: one line, sorted by number');
-my @blocks = split /\n\n\n/,
-  PgSeries::Report::plot_data($results[1], $results[1]{plots}[0]);
-is(scalar @blocks, 3, 'plot data: heading and a block for each line');
-like(
-	$blocks[1],
-	qr/\A0\t[^\n]*\tselect\n64\t.*\n4096\t[^\n]*\tselect\z/s,
-	'plot data: the first line');
-like(
-	$blocks[2],
-	qr/\A0\t.*\n64\t\S+\tNaN\tNaN\t\S+\tNaN\tNaN\tupdate\n512\t/s,
-	'plot data: no bounds for few pairs');
-my $numbered =
-  PgSeries::Report::plot_data($results[1],
-	{ %{ $results[1]{plots}[0] }, lines => [ 'script', 'partitions' ] });
-like($numbered, qr/\tselect, partitions 64\n/,
-	'plot data: lines by two keys');
-is( PgSeries::Report::plot_data(
-		$results[1],
-		{ %{ $results[1]{plots}[0] }, where => { protocol => 'simple' } }),
-	'',
-	'plot data: nothing measured');
-is( PgSeries::Report::plot_data(
-		$results[1],
-		{ %{ $results[1]{plots}[0] }, where => { partitions => 64 } }),
-	'',
-	'plot data: one value makes no plot');
-my $two_measures = result(
-	'many-indexes',
-	sub {
-		my @series = @{ $_[0]{series} };
-		$_->{case}{kind} = 'plan' foreach @series;
-		push @{ $_[0]{series} }, map {
-			{
-				%$_,
-				  measure => 'execute',
-				  case => { %{ $_->{case} }, kind => 'execute' }
-			}
-		} @series;
-		$_[0]{plots}[0]{measure} = [qw(plan-instructions execute)];
-		$_[0]{plots}[0]{lines} = 'kind';
-	});
-@blocks = split /\n\n\n/,
-  PgSeries::Report::plot_data($two_measures, $two_measures->{plots}[0]);
-is_deeply(
-	[ map { [/\t(\w+)$/mg] } @blocks[ 1, 2 ] ],
-	[ [ ('plan') x 3 ], [ ('execute') x 3 ] ],
-	'plot data: lines of two measures');
+$config = project();
 raises(
-	sub {
-		PgSeries::Report::plot_data($results[1],
-			{ %{ $results[1]{plots}[0] }, lines => undef });
-	},
-	qr/partition-planning\.json: plot throughput\.plot has two figures for partitions 0; add to "where" or "lines"/,
-	'plot with two figures at a place');
+	sub { read_results($config, "$dir/none") },
+	'there are no results in ',
+	'no results');
 
-# The report without gnuplot, and the README
-
-# The plot files in a place from where the links in the report are always the
-# same
-our $plots = "$dir/benchmarks";
-our %more;
-foreach my $file (glob "$benchmarks/style.gp $benchmarks/*/*.plot")
+# Placeholders
+my $fill = filler('letter', $topics, \@results, 'indexes');
+foreach my $case (cases(<<'CASES'))
+{plan:base} -> {plan:patched} | 64,000 -> 8,000
+{plan:ratio}, {tps:ratio} | 0.125, 2.000 [1.991, 2.009]
+{plan:times}, {tps:times} | 0.125, 2.00
+{plan:verdict}, {one:verdict} | better, worse
+{plan:indexes} {tps:clients} {tps:pairs} {tps:cores} | 2,000 2 8 2
+{time:base} | 3.00 us
+{all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 worse)
+{share:base} | 100%
+{partitions/generic:mode} {partitions/generic:partitions} | generic 64
+{partitions/few:ratio} | 0.990, too few pairs
+CASES
 {
-	my $copy = $plots . substr($file, length $benchmarks);
-	make_path(dirname($copy));
-	write_file($copy, read_file($file));
+	is($fill->($case->[0]), $case->[1], "filled: $case->[0]");
 }
-
-# Writes the report into an empty directory.  The second argument gets what it
-# says on standard error, the third the names of the files.
-sub write_report
+foreach my $case (cases(<<'CASES'))
+{plan} | letter: "{plan}" is no {NAME:WHAT}
+{none:base} | letter: {none:base}: there is no such figure
+{none/plan:base} | there is no such figure
+{plan:nothing} | letter: {plan:nothing}: plan has no "nothing"
+{plan:pairs} | plan has no "pairs"
+{one:times} | plan has no "times"
+{share:ratio} | plan has no "ratio"
+CASES
 {
-	my ($results, $messages, $files) = @_;
-	my $text;
-
-	remove_tree("$dir/out");
-	open(my $saved, '>&', \*STDERR) or die "standard error: $!";
-	open(STDERR, '>', "$dir/messages") or die "$dir/messages: $!";
-	my $lived = eval {
-		$text = PgSeries::Report::write_report(
-			results => $results,
-			patches => \@patches,
-			output => "$dir/out",
-			plots => $plots,
-			%more);
-		1;
-	};
-	my $error = $@;
-	open(STDERR, '>&', $saved) or die "standard error: $!";
-	close $saved;
-	$$messages = read_file("$dir/messages");
-	die $error unless $lived;
-	@$files = map { m{([^/]+)$} } glob "$dir/out/*";
-	return $text;
+	raises(sub { $fill->($case->[0]) }, $case->[1], "not filled: @$case");
 }
+raises(
+	sub { filler('letter', $topics, \@results)->('{plan:base}') },
+	'there is no such figure',
+	'a letter of no topic has no figures of its own');
+raises(
+	sub { gain($topics, [$prepared], 'indexes') },
+	'topic.json: figure "plan": 0 figures of planning are plan '
+	  . '(indexes 2,000); name exactly one, or run the benchmark',
+	'a figure that was not measured');
+is( gain($topics, \@results, 'indexes'),
+	'planning with 2,000 indexes takes 0.125 of the instructions, '
+	  . '2.00 times the speed',
+	'the gain');
+$config = project('topics/indexes/figures/plan/case', {});
+raises(
+	sub { gain(read_topics($config), \@results, 'indexes') },
+	'figure "plan": 2 figures',
+	'a figure that is not one');
 
-my ($messages, $summary, @written);
+# The worst of a topic
+my $worst = join '', map { "@$_\n" } worst_of_topics(project());
+is($worst, <<'WORST', 'the worst of the topics that have figures');
+indexes 1 of 4 figures is worse; the worst: plan <&> t_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive
+partitions 2 of 5 figures are worse; the worst: point query (mode generic, partitions 64) reaches 0.800 [0.796, 0.803] of the transactions per second (as expected); of the 4 measured times, 1 is worse and 1 is inconclusive
+WORST
+foreach my $case (cases(<<'CASES'))
+{"base":[100],"patched":[101]} {"base":[100],"patched":[103]} {"base":[100],"patched":[102]} | 3 of 3 figures are worse; the worst: plan <&> t_x with :indexes indexes takes 1.030 times the instructions
+{"base":[100],"patched":[130],"better":"higher"} {"base":[100],"patched":[70],"better":"higher","unit":"locks"} | 1 of 2 figures is worse; the worst: plan <&> t_x with :indexes indexes reaches 0.700 of the locks
+{"base":[100,104],"patched":[103]} | 1 of 1 figures is worse; the worst: plan <&> t_x with :indexes indexes takes 1.010 times the instructions
+{"base":[10000],"patched":[10004]} | none of 1 figures is worse
+{"times":[100,50,3]} | none of 1 figures is worse; of the 1 measured times, none is worse and 1 is inconclusive
+{"times":[100,150,8],"better":"lower","unit":"ns"} | 1 of 1 figures is worse; the worst: point query takes 1.500 [1.493, 1.507] times the time; of the 1 measured times, 1 is worse and none is inconclusive
+CASES
 {
-	local $ENV{PATH} = "$dir";
-	$summary = write_report(\@results, \$messages, \@written);
+	my @series = map { series(%{ $json->decode($_) }) } split / /, $case->[0];
+	$config = project('results/planning/series', \@series);
+	is(worst($topics->[1], [ read_results($config) ])->{text},
+		$case->[1], "worst: $case->[0]");
 }
-is_deeply(\@written, [ 'index.html', 'report.md' ], 'files without gnuplot');
-is($messages =~ tr/\n//, 1, 'one line about it');
-like(
-	$messages,
-	qr/gnuplot is missing; install it \(Debian: gnuplot-nox\)/,
-	'it names the remedy');
-is($summary, <<"SUMMARY", 'summary');
-PostgreSQL 18.6 (base) against the same with the patches.  10 figures: 4 better, 2 no difference, 3 inconclusive, 1 worse.
-Worse than base:
-- partition-planning, point query by key (partitions 0, protocol prepared, script update): 0.929 times base, worse
+is(worst($topics->[0], \@results),
+	undef, 'a topic without benchmark has none');
 
-                                               base  patched  patched / base
-Add tests of planning: not measured
-Get height | only when needed
-  plan, 60 indexes (instructions per plan)  600,000  115,000  0.192, better
-Expand live partitions only
-  select, 64 partitions (tps)                10,100   12,100  1.194 [1.189, 1.199], better
-  update, 64 partitions (tps)                 6,060    6,970  1.150, too few pairs, inconclusive
-
-report: $dir/out/index.html
-SUMMARY
-my $report = read_file("$dir/out/report.md");
-is($report, read_file("$data/report.md"), 'report.md is as expected');
-
-my $readme =
-  "# Top\n<!-- results:begin -->\nold\n\n<!-- results:end -->\nend\n";
-my $table = <<'TABLE';
-| Patch | Topic | What it changes | Measured | Base | Patched | Patched / base |
-| --- | --- | --- | --- | --: | --: | --: |
-| [0001-tests.patch](patches/0001-tests.patch) | indexes | Add tests of planning | not measured |  |  |  |
-| [0002-lazy.patch](patches/0002-lazy.patch) | indexes | Get height \| only when needed | plan, 60 indexes (instructions per plan) | 600,000 | 115,000 | 0.192, better |
-| [0003-expand.patch](patches/0003-expand.patch) | partitions | Expand live partitions only | select, 64 partitions (tps) | 10,100 | 12,100 | 1.194 \[1.189, 1.199\], better |
-|  |  |  | update, 64 partitions (tps) | 6,060 | 6,970 | 1.150, too few pairs, inconclusive |
+# The table of a letter
+is(text_table($topics, \@results, 'indexes'), <<'TABLE', 'table of a letter');
+                       base  patched  patched / base
+plan, 2,000 indexes  64,000    8,000  0.125
+tps, 2 clients       12,000   24,000  2.000 [1.991, 2.009]
 TABLE
-my $updated = PgSeries::Report::update_readme($readme, \@results, \@patches);
+is(text_table($topics, \@results, undef), <<'TABLE', 'table of all topics');
+                       base  patched  patched / base
+plan, 2,000 indexes  64,000    8,000  0.125
+auto                  1,000    1,500  1.500 [1.493, 1.507]
+TABLE
+is(text_table($topics, \@results, 'fixes'), '', 'no figures, no table');
+$config = project('topics/indexes/figures/tps/label', 'x' x 38);
+raises(
+	sub { text_table(read_topics($config), \@results, 'indexes') },
+	'the table of the letter has a line of more than 76 columns: xxx',
+	'a line that is too long');
+
+# The documents, and the command that writes them
+{
+
+	package Context;
+
+	sub config { return $_[0]{config} }
+	sub say    { return 0 }
+}
+
+sub command
+{
+	my (%option) = @_;
+	my $context = bless { config => $config, option => \%option }, 'Context';
+	my $status;
+	my $said = said(sub { $status = report_command($context) });
+	return "$status $said";
+}
+
+sub written { my ($name) = @_; return read_file("$dir/project/$name"); }
+my @differ = map {
+		"pgseries: $_ is not what benchmarks/results gives; "
+	  . "run: pgseries report --docs\n"
+} 'README.md', 'doc/results.md';
+$config = project();
+my $readme = written('README.md');
+is( command(docs => 1, dry_run => 1),
+	"1 @differ" =~ s/\n /\n/r,
+	'a dry run finds what is not current');
+is(written('README.md'), $readme, 'and writes nothing');
+is(command(docs => 1), '0 ', 'the documents are written');
+is(written('README.md'), <<'README', 'README.md');
+top
+<!-- results:begin -->
+- **tables with many\_indexes**: planning with 2,000 indexes takes 0.125 of the instructions, 2.00 times the speed; at
+  worst: 1.010 times the instructions (plan \<&\> t\_x with 1 indexes).
+- **partitions**: reaches 1.50; at worst: 0.800 \[0.796, 0.803\] of the transactions per second (point query (mode
+  generic, partitions 64)).
+<!-- results:end -->
+end
+README
+my $document = written('doc/results.md');
+is((split /(?=\n## )/, $document)[2], <<'DOCUMENT', 'doc/results.md');
+
+## Many \<indexes\>
+
+Planning with 2,000 indexes takes 0.125 of the instructions, 2.00 times the speed.
+
+Worst measured: 1 of 4 figures is worse; the worst: plan \<&\> t\_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive.
+
+### Title of planning
+
+| Case | 18.6 | Patched | Ratio | Verdict |
+| --- | --: | --: | --: | --- |
+| plan \<&\> t\_x with 1 indexes, instructions per plan | 1,000 | 1,010 | 1.010 | worse |
+| plan \<&\> t\_x with 2,000 indexes, instructions per plan | 64,000 | 8,000 | 0.125 | better |
+| point query, transactions per second | 12,000 | 24,000 | 2.000 \[1.991, 2.009\] | better |
+| one query, time per query | 3.00 µs | 2.97 µs | 0.990 \[0.986, 0.994\] | better |
+DOCUMENT
 like(
-	$updated,
-	qr/\A# Top\n<!-- results:begin -->\n\Q$table\E\n.*\n<!-- results:end -->\nend\n\z/s,
-	'the table in the README');
-like(
-	$updated,
-	qr/^Measured on 2026-11-21 at scale demo, on this machine:\n\n\| Fact \| Value \|\n/m,
-	'and how it was made');
-is(PgSeries::Report::update_readme($updated, \@results, \@patches),
-	$updated, 'a second update changes nothing');
-my $without = PgSeries::Report::update_readme($readme, [], \@patches);
-is(() = $without =~ / not measured /g, 3, 'no results: nothing measured');
-unlike($without, qr/Measured on/, 'nor a machine');
+	$document,
+	qr/^\| Measured \| 2026-11-20 to 2026-11-21 \|\n/m,
+	'dates, also those of single figures');
+like($document, qr/^\| Machine \| CPU, 2 cores, 7\.7 GiB \|\n/m, 'machine');
+is(command(docs => 1, dry_run => 1), '0 ', 'now they are current');
+write_file("$dir/project/doc/results.md", "$document\n");
+is(command(docs => 1, dry_run => 1), "1 $differ[1]", 'one is not');
 
 foreach my $text (
-	"no markers\n",
+	'',
 	"<!-- results:begin -->\n",
 	"<!-- results:end -->\n<!-- results:begin -->\n",
-	$readme . $readme)
+	$readme x 2)
 {
 	raises(
-		sub { PgSeries::Report::update_readme($text, \@results, \@patches) },
-		qr/README does not have one line "<!-- results:begin -->".*put both/,
-		'README markers');
+		sub { update_readme($text, $topics, \@results) },
+		'README.md has not one line "<!-- results:begin -->"',
+		'README without its lines');
 }
+raises(sub { command(dry_run => 1) }, '--dry-run is for --docs only',
+	'usage');
+raises(
+	sub { command(docs => 1, results => 'x') },
+	'--docs takes no --results',
+	'usage of --docs');
+raises(
+	sub { command(results => "$dir/none") },
+	'there are no results',
+	'a directory without results');
+unlink "$dir/project/benchmarks/results/planning.json";
+raises(
+	sub { command(docs => 1, dry_run => 1) },
+	'indexes/topic.json: figure "plan": 0 figures',
+	'the documents need all figures');
+make_path("$dir/build");
+$config->{build} = "$dir/build";
+is(command(), '0 ', 'the page does not');
+my $page = read_file("$dir/build/report/index.html");
+like($page, qr/The figures for this sentence are not among the results\./,
+	'but says so');
+unlike($page, qr/<figure/, 'and has no plot of what was not measured');
 
-# HTML says the same.
-my $html = read_file("$dir/out/index.html");
-my @md_rows = grep { /^\| (?!---|--:)/ } split /\n/, $report;
-my @html_rows = $html =~ /<tr>(.*?)<\/tr>/g;
-s/<[^>]+>/|/g, s/&lt;/</g, s/&gt;/>/g, s/&#39;/'/g, s/&quot;/"/g, s/&amp;/&/g
-  foreach @html_rows;
-s/\[([^][]+)\]\([^)]+\)/$1/g, s/`//g, s/&amp;/&/g, s/\\(.)/$1/g
-  foreach @md_rows;
-s/[|\s]+/ /g, s/^ | $//g foreach @md_rows, @html_rows;
-is_deeply(\@html_rows, \@md_rows, 'HTML has the same tables');
-like($html, qr/<span class="worse">worse<\/span>/,
-	'HTML marks what is worse');
-like(
-	$html,
-	qr/<h3>planning: select \* from t_1 where a &lt; &#39;x\|y&#39; &amp; true<\/h3>/,
-	'HTML escapes text');
-unlike(
-	$html,
-	qr/<script|<link|<img|src=|url\(|https?:/,
-	'HTML needs nothing else');
-is_deeply(
-	[ sort $html =~ /<a href="#([^"]+)"/g ],
-	[ sort $html =~ / id="([^"]+)"/g ],
-	'HTML links lead to headings');
+# The page; page.t opens it.
+$config = project();
+@results = read_results($config);
 
-# The report with gnuplot
+sub page
+{
+	write_page($config, $topics, \@results, "$dir/page");
+	return read_file("$dir/page/index.html");
+}
+{
+	local $ENV{PATH} = "$dir";
+	is( said(\&page),
+		'pgseries: the report has no plot of planning: gnuplot is missing; '
+		  . "run: ./configure --install-deps\n",
+		'a page without gnuplot');
+}
 SKIP:
 {
 	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
-
-	my @svg =
-	  map { "$_.svg" }
-	  qw(many-indexes-planning partition-planning-throughput);
-	write_report(\@results, \$messages, \@written);
-	is($messages, '', 'nothing to say with gnuplot');
-	is_deeply(
-		\@written,
-		[ 'index.html', $svg[0], $svg[1], 'report.md' ],
-		'files with gnuplot');
-
-	# The second one is made by a user with own settings for gnuplot.
-	my %first = map { $_ => read_file("$dir/out/$_") } @written;
+	my $first = page();
 	write_file("$dir/.gnuplot", "set xtics font ',30'\nset polar\n");
-	{
-		local $ENV{HOME} = "$dir";
-		write_report(\@results, \$messages, \@written);
-	}
-	my %second = map { $_ => read_file("$dir/out/$_") } @written;
-	is_deeply(\%second, \%first,
-		'a second report is the same, byte for byte');
-
-	my @shown = $first{'report.md'} =~ /^!\[.*\]\((\S+)\)$/mg;
-	is_deeply(\@shown, \@svg, 'report.md shows the plots');
-	foreach my $svg (@first{@svg})
-	{
-		my %defined = map { $_ => 1 } $svg =~ /\bid=['"]([^'"]+)['"]/g;
-		my @lost = grep { !$defined{$_} } $svg =~ /href=['"]#([^'"]+)['"]/g;
-		is("@lost", '', 'SVG: all references have a target');
-		cmp_ok(index($first{'index.html'}, $svg),
-			'>', 0, 'SVG is in the page');
-		unlike(
-			$svg,
-			qr/gnuplot \d|\Q$dir\E|pgseries-plot/i,
-			'SVG: no version, no path');
-		unlike($svg, qr/[ \t]$/m, 'SVG: no blanks at line ends');
-	}
-	my $single = $first{ $svg[0] };
-	like(
-		$single,
-		qr/<title>It&#39;s \xc2\xb5 &lt;b&gt; &amp; c<\/title>/,
-		'SVG: title, for those who cannot see it');
-	like($single, qr/<text>\Q$_\E<\/text>/, "SVG: text $_")
-	  foreach 'base', 'patched', 'indexes on the table',
-	  'instructions per plan', '60', '100 k', "It's \xc2\xb5 &lt;b> &amp; c";
-	my $lines = $first{ $svg[1] };
-	like($lines, qr/<text>\Q$_\E<\/text>/, "SVG: text $_")
-	  foreach 'select, base', 'update, patched', 'plain table', '64',
-	  'transactions per second';
-
-	my @ids = $first{'index.html'} =~ /\bid=['"]([^'"]+)['"]/g;
-	my %ids = map { $_ => 1 } @ids;
-	is(scalar @ids, scalar keys %ids, 'no id occurs twice in the page');
-
-	# Every plot file of the repository works.
-	my @plots = glob "$benchmarks/*/*.plot";
-	cmp_ok(scalar @plots, '>', 0, 'there are plot files');
-	foreach my $plot (@plots)
-	{
-		my ($bench, $file) = $plot =~ m{([^/]+)/([^/]+)$};
-		my $result = result(
-			'partition-planning',
-			sub {
-				$_[0]{bench} = $bench;
-				$_[0]{plots}[0]{file} = $file;
-			});
-		write_report([$result], \$messages, \my @files);
-		is(scalar @files, 3, "$bench/$file makes a plot");
-	}
-
-	my $two = result('partition-planning',
-		sub { push @{ $_[0]{plots} }, $_[0]{plots}[0] });
-	write_report([$two], \$messages, \@written);
-	is_deeply(
-		[ @written[ 1, 2 ] ],
-		[ map { "partition-planning-throughput$_.svg" } '-2', '' ],
-		'a plot file may be used twice');
-
-	my $absent = result('partition-planning',
-		sub { $_[0]{plots}[0]{file} = 'absent.plot' });
+	local $ENV{HOME} = "$dir";
+	is(page(), $first, 'a second page is the same, whatever ~/.gnuplot says');
+	like($first, qr/\Q$_\E/, "page: $_") foreach split /\n/, <<'PARTS';
+<section id="indexes"><div class="words"><h2>Many &lt;indexes&gt;</h2>
+<p class="gain">Planning with 2,000 indexes takes 0.125
+<b>Worst measured:</b> 1 of 4 figures is worse; the worst: plan &lt;&amp;&gt; t_x with 1
+<svg role="img" aria-label="It's &quot;planning&quot;: 18.6 and patched"
+<summary>All 4 figures</summary>
+<tr><th scope="row">plan &lt;&amp;&gt; t_x with 1 indexes, instructions per plan</th>
+<td>1,010</td>
+<td>1.010</td>
+<td class="worse">worse</td>
+PARTS
+	unlike(
+		$first,
+		qr/\@[A-Z]+\@|\{\w+:|gnuplot \d|\Q$dir\E|#0([1-6])0\g1/,
+		'nothing is left of templates, nor of gnuplot');
+	write_file("$dir/project/benchmarks/indexes/planning/plan.plot", "no\n");
 	raises(
-		sub { write_report([$absent], \$messages) },
-		qr{/partition-planning/absent\.plot, named in .*partition-planning\.json, is missing; restore it},
-		'missing plot file');
-
-	mkdir "$dir/b";
-	mkdir "$dir/b/partition-planning";
-	write_file("$dir/b/partition-planning/throughput.plot",
-		"plot no_such_function(x)\n");
-	local $plots = "$dir/b";
+		\&page,
+		'plan.plot (exit status 1); correct the plot file',
+		'a plot file that fails');
+	$results[0]{plots} = [];
 	raises(
-		sub { write_report([ $results[1] ], \$messages) },
-		qr/undefined function: no_such_function.*gnuplot failed on .*throughput\.plot \(exit status 1\); correct the plot file/s,
-		'gnuplot fails');
+		\&page,
+		'indexes/topic.json: planning has 0 plots named plan.plot',
+		'a plot that there is not');
 }
 
-# A measure with one case only
-my $one = result(
-	'many-indexes',
-	sub {
-		splice @{ $_[0]{series} }, 1;
-		$_[0]{series}[0]{base} = [61900];
-		$_[0]{series}[0]{patched} = [2900];
-		$_[0]{readme} = [];
-	});
-{
-	local $ENV{PATH} = "$dir";
-	write_report([$one], \$messages);
-}
+# Data of plots
+my %plot =
+  (file => 'x', measure => 'prepared', x => 'partitions', lines => 'mode');
 like(
-	read_file("$dir/out/report.md"),
-	qr/  Case: indexes 1, populated 1\.\n\n\| Case \|.*\n.*\n\| as above \| 61,900 \| 2,900 \| 0\.0468 \| one run \| 1 \| better \|/,
-	'one case, one run, a small ratio');
-
-# More than one series or machine
-my $other = result(
-	'many-indexes',
-	sub {
-		$_[0]{patched} = 'ffff456789abcdef';
-		$_[0]{machine}{cpu} = 'Model 2';
-	});
-{
-	local $ENV{PATH} = "$dir";
-	write_report([ $other, $results[1] ], \$messages);
-}
-my $mixed = read_file("$dir/out/report.md");
-like($mixed, qr/not all of the same series/, 'results of two series');
+	plot_data($prepared, \%plot),
+	qr/\A# x\tbase\t.*\n\n\n0\t1000\tNaN\tNaN\t990\tNaN\tNaN\tauto\n8\t1000\t1000\t1000\t1500\t149\S+\t150\S+\tauto\n64\t.*\n\n\n64\t.*\tgeneric\n\z/,
+	'plot data: a block for each line, sorted, no bounds of few pairs');
+is( plot_data(
+		$planning,
+		{ measure => 'plan', x => 'indexes', where => { indexes => 1 } }),
+	'',
+	'plot data: one value makes no plot');
 like(
-	$mixed,
-	qr/^\| Fact \| many-indexes \| partition-planning \|\n.*\n\| cpu \| Model 2 \| Model \\<1\\> \|/m,
-	'results of two machines');
-unlike($report, qr/not all of the same series/, 'results of one series');
+	plot_data(
+		$planning, { measure => [ 'plan', 'throughput' ], x => 'indexes' }),
+	qr/\n1\t1000\t1000\t1000\t1010\t1010\t1010\t-\n2000\t.*\n\z/,
+	'plot data: what has no x is left out');
+raises(
+	sub { plot_data($prepared, { %plot, lines => undef }) },
+	'plot x has two figures for partitions 64; add to "where" or "lines"',
+	'two figures at a place');
 
-# What is refused
-my $again = qr/; run the benchmark again/;
-write_file("$dir/bad.json", '{ "format": 1, ');
-raises(
-	sub { read_result("$dir/bad.json") },
-	qr/bad\.json is not valid JSON: .*; correct or remove/,
-	'malformed JSON');
-write_file("$dir/bad.json", '[]');
-raises(
-	sub { read_result("$dir/bad.json") },
-	qr/bad\.json is not a benchmark result.*; remove it/,
-	'other JSON');
-raises(
-	sub { read_result("$dir/none.json") },
-	qr/cannot read .*none\.json: .*; check that it exists/,
-	'no file');
-my @broken = (
-	[ sub { delete $_[0]{format} }, qr/no "format"; remove it/ ],
-	[
-		sub { $_[0]{format} = 2 },
-		qr/many-indexes\.json has format 2, but only 1 can be read; use the/
-	],
-	[ sub { delete $_[0]{date} }, qr/\.json: "date" is missing$again/ ],
-	[ sub { $_[0]{title} = '' }, qr/"title" is missing$again/ ],
-	[
-		sub { $_[0]{bench} = '../x' },
-		qr/"bench" is not a name: \.\.\/x$again/
-	],
-	[
-		sub { $_[0]{series} = {} },
-		qr/"series" is not a list of objects$again/
-	],
-	[ sub { delete $_[0]{series} }, qr/"series" is not a list/ ],
-	[
-		sub { $_[0]{plots} = ['x'] },
-		qr/"plots" is not a list of objects; correct it/
-	],
-	[ sub { $_[0]{machine} = 'x' }, qr/"machine" is not an object$again/ ],
-	[
-		sub { delete $_[0]{plots}[0]{x} },
-		qr/"plots" has an entry without "x"; correct it/
-	],
-	(   map {
-			my $value = $_;
-			[
-				sub { $_[0]{plots}[0]{measure} = $value },
-				qr/"plots" has an entry without "measure"; correct it/
-			]
-		} undef,
-		[],
-		[ 'x', undef ],
-		{}),
-	[
-		sub { $_[0]{plots}[0]{file} = '../x.plot' },
-		qr/not the name of a plot file: \.\.\/x\.plot; correct it/
-	],
-	[
-		sub { delete $_[0]{readme}[0]{patch} },
-		qr/"readme" has an entry without "patch"; correct it/
-	],
-	[
-		sub { delete $_[0]{series}[1]{unit} },
-		qr/\.json: series 2 \(plan-instructions\): "unit" is missing$again/
-	],
-	[
-		sub { delete $_[0]{series}[0]{measure} },
-		qr/series 1 \(\?\): "measure" is missing/
-	],
-	[ sub { $_[0]{series}[0]{case} = [] }, qr/"case" is not an object/ ],
-	[
-		sub { $_[0]{series}[0]{better} = 'more' },
-		qr/"better" must be "lower" or "higher"/
-	],
-	[
-		sub { $_[0]{series}[0]{method} = 'guess' },
-		qr/"method" must be "instructions", "count" or "time"/
-	],
-	(   map {
-			my $value = $_;
-			[
-				sub { $_[0]{series}[0]{base} = $value },
-				qr/"base" must be a list of positive numbers/
-			]
-		} undef,
-		[],
-		[0],
-		[-1],
-		['x'],
-		[undef],
-		[ [1] ],
-		5),
-	[
-		sub { $_[0]{series}[1]{ratio} = 0.6 },
-		qr/series 2 .*: "ratio" is 0\.6, but the raw runs give 0\.517/
-	]);
-foreach my $broken (@broken)
+# The repository's own topics and letters
+@results = read_results($real);
+$topics = read_topics($real);
+foreach my $topic (@$topics)
 {
-	my ($change, $want) = @$broken;
-	raises(sub { result('many-indexes', $change) }, $want, "refused: $want");
-}
-@broken = (
-	[ sub { $_[0]{pairs} = [] }, qr/"pairs" must be a list of pairs/ ],
-	[ sub { delete $_[0]{pairs} }, qr/"pairs" must be a list of pairs/ ],
-	[
-		sub { $_[0]{pairs} = [ [ 1, 2 ] ] },
-		qr/"pairs" must be .*, named base and patched/
-	],
-	[ sub { delete $_[0]{pairs}[3]{patched} }, qr/"pairs" must be a list/ ],
-	[
-		sub { $_[0]{aa}[2]{second} = 0 },
-		qr/"aa" must be .*, named first and second/
-	]);
-foreach my $broken (@broken)
-{
-	my ($change, $want) = @$broken;
-	raises(
-		sub {
-			result('partition-planning', sub { $change->($_[0]{series}[0]) });
-		},
-		$want,
-		"refused: $want");
-}
-
-my $stray =
-  result('many-indexes', sub { $_[0]{readme}[0]{patch} = 'gone.patch' });
-raises(
-	sub { PgSeries::Report::update_readme($readme, [$stray], \@patches) },
-	qr/many-indexes\.json gives a figure to gone\.patch, which is not in the series; correct the name/,
-	'figure for an unknown patch');
-foreach my $case ([ 2, { indexes => 60 } ], [ 0, { indexes => 61 } ])
-{
-	my ($count, $wanted) = @$case;
-	my $vague =
-	  result('many-indexes', sub { $_[0]{readme}[0]{case} = $wanted });
-	raises(
-		sub { PgSeries::Report::update_readme($readme, [$vague], \@patches) },
-		qr/"readme" of lazy\.patch: $count figures are plan-instructions \(indexes $wanted->{indexes}\); name exactly one/,
-		"$count figures for a line of the README");
-}
-# Plots and figures for the README come from meta.json, if there is one.
-result($_) foreach keys %good;
-make_path("$dir/meta/many-indexes");
-my $meta = "$dir/meta/many-indexes/meta.json";
-write_file($meta, $json->encode({ readme => $good{'many-indexes'}{readme} }));
-my $current = read_result("$dir/many-indexes.json", "$dir/meta");
-is_deeply(
-	[ @{$current}{qw(plots readme)} ],
-	[ [], $good{'many-indexes'}{readme} ],
-	'meta.json is read');
-ok(read_result("$dir/partition-planning.json", "$dir/meta")->{plots}[0],
-	'there need not be one');
-
-foreach my $case (
-	[ [], qr/is not an object/ ],
-	[ { readme => [ { patch => 'x' } ] }, qr/"readme" has an entry without/ ],
-	[ { plots => {} }, qr/"plots" is not a list of objects/ ])
-{
-	my ($content, $want) = @$case;
-	write_file($meta, $json->encode($content));
-	raises(
-		sub { read_result("$dir/many-indexes.json", "$dir/meta") },
-		qr{/meta/many-indexes/meta\.json:? $want.*; correct it},
-		"meta.json refused: $want");
-}
-
-# Any character may stand in a text.
-my $wide = result(
-	'many-indexes',
-	sub {
-		my ($result) = @_;
-		$_->{label} .= " \x{2264}" foreach @{ $result->{series} };
-		$_->{case}{kind} = "\x{2265}" foreach @{ $result->{series} };
-		$result->{series}[2]{patched} = [700000];
-		$result->{readme}[0]{text} = "plan \x{2264}";
-	});
-like(
-	write_report([$wide], \$messages),
-	qr/ \xe2\x89\xa4 .*kind \xe2\x89\xa5/,
-	'summary: UTF-8');
-like(
-	PgSeries::Report::text_table([$wide], \@patches),
-	qr/plan \xe2\x89\xa4 /,
-	'letter: UTF-8');
-like(
-	PgSeries::Report::update_readme("\xc2\xb5\n$readme", [$wide], \@patches),
-	qr/\A\xc2\xb5\n.*plan \xe2\x89\xa4 /s,
-	'README: UTF-8');
-raises(
-	sub {
-		result(
-			'many-indexes',
-			sub {
-				$_[0]{series}[0]{measure} = "\x{2264}";
-				delete $_[0]{series}[0]{unit};
-			});
-	},
-	qr/series 1 \(\xe2\x89\xa4\): "unit"/,
-	'message: UTF-8');
-
-my $partial = result('many-indexes', sub { splice @{ $_[0]{series} }, 2 });
-$summary = write_report([$partial], \$messages);
-like(
-	$summary,
-	qr/^  plan, 60 indexes +not measured$/m,
-	'the report may lack a figure of the README');
-like(
-	read_file("$dir/out/report.md"),
-	qr/^\| \[0002-lazy.patch\].* \| plan, 60 indexes \|  \|  \| not measured \|$/m,
-	'and says so');
-raises(
-	sub { PgSeries::Report::text_table([$partial], \@patches) },
-	qr/0 figures are/,
-	'a letter may not');
-raises(
-	sub { write_report([], \$messages) },
-	qr/there are no benchmark results; run a benchmark first/,
-	'no results');
-raises(
-	sub { write_report([ @results, $results[0] ], \$messages) },
-	qr/many-indexes\.json are both results of many-indexes; give only one/,
-	'two results of a benchmark');
-
-# The page of the topics
-my %topics = (
-	indexes => {
-		title => 'Many <indexes>',
-		plot => { bench => 'many-indexes', file => 'planning.plot' },
-		figures => {
-			plan => {
-				bench => 'many-indexes',
-				measure => 'plan-instructions',
-				case => { indexes => 60, populated => 1 }
-			},
-			empty => {
-				bench => 'many-indexes',
-				measure => 'plan-instructions',
-				case => { populated => 0 }
-			}
-		},
-		sentence => 'with {plan:indexes} indexes {plan:patched} instead of '
-		  . '{plan:base} ({plan:percent})',
-		worst =>
-		  [ 'empty {empty:percent}, {empty:verdict}', '{plan:ratio} times' ]
-	},
-	partitions => {
-		title => 'Many partitions',
-		plot => { bench => 'partition-planning', file => 'throughput.plot' },
-		figures => {
-			many => {
-				bench => 'partition-planning',
-				measure => 'throughput',
-				case => { partitions => 4096, script => 'select' }
-			},
-			few => {
-				bench => 'partition-planning',
-				measure => 'throughput',
-				case => { partitions => 64, script => 'update' }
-			},
-			none => {
-				bench => 'partition-planning',
-				measure => 'throughput',
-				case => { partitions => 0, script => 'update' }
-			},
-			equal => {
-				bench => 'partition-planning',
-				measure => 'throughput',
-				case => { partitions => 0, script => 'select' }
-			}
-		},
-		sentence => [
-			'{many:partitions} partitions: {many:patched} for {many:base}, '
-			  . '{many:ratio}',
-			'{few:script} {few:percent}'
-		],
-		worst => '{none:percent}, {none:verdict}; {equal:percent}'
-	});
-
-# The topics, changed by the function, written and read.
-sub topics
-{
-	my ($change) = @_;
-	my $topics = $json->decode($json->encode(\%topics));
-
-	$change->($topics) if $change;
-	write_file("$plots/topics.json", $json->encode($topics));
-	return read_topics("$plots/topics.json");
-}
-
-# The page without gnuplot, and the summary.
-sub topics_page
-{
-	my ($topics, $results, %options) = @_;
-	local $ENV{PATH} = "$dir";
-	local %more = (%more, topics => $topics, %options);
-	my $said = write_report($results, \$messages, \my @files);
-	is("@files", 'index.html report.md topics.html topics.md', 'its files');
-	return (read_file("$dir/out/topics.md"), $said);
-}
-
-# One of the topics has a document.
-mkdir "$dir/doc" or die "$dir/doc: $!";
-write_file("$dir/doc/indexes.md", "Indexes\n");
-my ($page, $said) = topics_page(topics(), \@results, complete => 1);
-like(
-	$said,
-	qr{\nreport: $dir/out/index\.html\na plot for each topic: $dir/out/topics\.html\n\z},
-	'the summary names the page');
-my ($about) = $report =~ /^(PostgreSQL .*?\.)  /m;
-my ($machine) = $report =~ /^## Machine\n\n(.*?\n)\n/ms;
-my ($intro) = $page =~ /^# .*\n\n(.*)\n/;
-like(
-	$intro,
-	qr/^\Q$about\E  A ratio.*: \[report\]\(report\.md\)$/,
-	'page: builds, and the link to the report');
-is($page, <<"PAGE", 'the page of the topics');
-# The topics, measured
-
-$intro
-
-## Many \\<indexes\\>
-
-With 60 indexes 115,000 instead of 600,000 (80.8% less).
-
-Worst case measured: empty 8.33% less, inconclusive; 0.192 times.  More: [doc/indexes.md](../doc/indexes.md)
-
-## Many partitions
-
-4,096 partitions: 10,100 for 98.7, 102 \\[102, 102\\]; update 15.0% more, too few pairs.
-
-Worst case measured: 7.14% less \\[7.55% less, 6.74% less\\], worse; 0.0833% more \\[0.355% less, 0.521% more\\].
-
-## Machine
-
-$machine
-Scale demo, measured 2026-11-21.
-
-This report has no plots: gnuplot was not there when it was made.
-PAGE
-like(
-	read_file("$dir/out/report.md"),
-	qr/^A plot for each topic: \[topics\]\(topics\.md\)$/m,
-	'report.md links to it');
-like(
-	read_file("$dir/out/index.html"),
-	qr/<a href="topics\.html">/,
-	'index.html links to it');
-$html = read_file("$dir/out/topics.html");
-like($html, qr/<a href="index\.html">report<\/a>/, 'it links to index.html');
-like(
-	$html,
-	qr/<h2 id="topic-indexes">Many &lt;indexes&gt;<\/h2>\n<p>With 60 /,
-	'topics.html has the topics');
-unlike(
-	$html,
-	qr/<script|<link|<img|src=|url\(|https?:/,
-	'topics.html needs nothing else');
-
-# The order of the topics is that of the series.
-{
-	local %more = (patches => [ reverse @patches ]);
-	($page) = topics_page(topics(), \@results);
-}
-like($page, qr/^## Many partitions\n.*^## Many \\<indexes/ms, 'their order');
-
-# Units
-foreach my $case (
-	[ 'ns per plan', '1.23456e9', '1.23 s' ],
-	[ 'ns', 43218.6, "43.2 \xc2\xb5s" ],
-	[ 'ns', 570e6, '570 ms' ],
-	[ 'ns', 12, '12.0 ns' ],
-	[ 'ns on end', 12, '12.0 ns' ],
-	[ 'nsx', 12, '12.0' ],
-	[ 'tps', 12345, '12,300' ])
-{
-	my ($unit, $value, $want) = @$case;
-	my $timed = result(
-		'partition-planning',
-		sub {
-			$_->{unit} = $unit foreach @{ $_[0]{series} };
-			$_->{patched} = $value foreach @{ $_[0]{series}[2]{pairs} };
-		});
-	($page) = topics_page(topics(), [ $results[0], $timed ]);
-	like($page, qr/^4,096 partitions: \Q$want\E for /m, "$value $unit");
-}
-my $count = result(
-	'many-indexes',
-	sub {
-		$_[0]{series}[2]{method} = 'count';
-		$_[0]{series}[2]{base} = [1024];
-		$_[0]{series}[2]{patched} = [60];
-	});
-($page) = topics_page(topics(), [ $count, $results[1] ]);
-like($page, qr/ 60 instead of 1,024 \(94\.1% less\)/, 'a count is a number');
-my $same =
-  result('many-indexes',
-	sub { $_[0]{series}[2]{patched} = $_[0]{series}[2]{base} });
-($page) = topics_page(topics(), [ $same, $results[1] ]);
-like($page, qr/ \(0% more\)\.$/m, 'no change');
-
-# Figures that were not measured
-my $few = result('many-indexes', sub { pop @{ $_[0]{series} } });
-($page) = topics_page(topics(), [$few]);
-like(
-	$page,
-	qr/^Worst case measured: 0\.192 times; the rest is not measured yet\.  More/m,
-	'some figures were not measured');
-like(
-	$page,
-	qr/^## Many partitions\n\nnot measured yet\n\nWorst case measured: not measured yet$/m,
-	'none were');
-raises(
-	sub { topics_page(topics(), [$few], complete => 1) },
-	qr/topics\.json: indexes: figure "empty": 0 figures of many-indexes are plan-instructions \(populated 0\); name exactly one, or run the benchmark/,
-	'page: a figure is missing');
-raises(
-	sub { check_topics(topics(), [$few], \@patches) },
-	qr/0 figures of/,
-	'check_topics: a figure is missing');
-ok(!defined check_topics(topics(), \@results, \@patches),
-	'check_topics: nothing is missing');
-
-# A topic that only the series has, or only topics.json
-foreach my $case (
-	[
-		sub { delete $_[0]{partitions} },
-		'says nothing of the topic partitions',
-		'add it'
-	],
-	[
-		sub { $_[0]{locks} = $_[0]{indexes} },
-		'has a topic locks, which is not in the series',
-		'remove it'
-	])
-{
-	my ($change, $what, $remedy) = @$case;
-	my $want = qr/topics\.json $what; $remedy$/;
-	raises(sub { topics_page(topics($change), \@results, complete => 1) },
-		$want, "page: it $what");
-	raises(sub { check_topics(topics($change), \@results, \@patches) },
-		$want, "check_topics: it $what");
-	topics_page(topics($change), \@results);
-	like(
-		$messages,
-		qr/\Apgseries: .*gnuplot.*\npgseries: .*$want\n\z/,
-		"left out: it $what");
-	my $md = read_file("$dir/out/topics.md");
-	like($md, qr/^## Many \\<indexes/m, 'the other topics are there');
-	unlike($md, qr/locks/, 'an unknown one is not');
-}
-
-# What is wrong with results at hand is an error in any case.
-@broken = (
-	[
-		sub { $_[0]{indexes}{figures}{plan}{case} = { indexes => 60 } },
-		qr/figure "plan": 2 figures of many-indexes are plan-instructions \(indexes 60\); name/
-	],
-	[
-		sub { $_[0]{indexes}{plot}{file} = 'statement.plot' },
-		qr/indexes: many-indexes has 0 plots named statement\.plot; name a plot/
-	],
-	[
-		sub { $_[0]{indexes}{worst} = '{plan:speed} {empty:base}' },
-		qr/indexes: \{plan:speed\}: plan-instructions has no case with "speed"; write base/
-	],
-	[ sub { %{ $_[0] } = () }, qr/topics\.json: not an object of topics; / ],
-	[ sub { $_[0]{indexes} = [] }, qr/"indexes" is not an object; / ],
-	[ sub { delete $_[0]{indexes}{title} }, qr/indexes: "title" is missing/ ],
-	[
-		sub { $_[0]{indexes}{title} = ['x'] },
-		qr/indexes: "title" is missing/
-	],
-	[ sub { delete $_[0]{indexes}{plot} }, qr/"plot" is not an object/ ],
-	[ sub { delete $_[0]{indexes}{plot}{file} }, qr/plot has no "file"/ ],
-	[ sub { $_[0]{indexes}{figures} = [] }, qr/"figures" is not an object/ ],
-	[
-		sub { delete $_[0]{indexes}{figures}{plan}{case} },
-		qr/figure "plan" has no "case"/
-	],
-	[
-		sub { $_[0]{indexes}{figures}{plan} = 1 },
-		qr/figure "plan" has no "case"/
-	],
-	[
-		sub { delete $_[0]{indexes}{figures}{plan}{measure} },
-		qr/figure "plan" has no "measure"/
-	],
-	(   map {
-			my $name = $_;
-			[
-				sub { $_[0]{indexes}{figures}{plan}{bench} = $name },
-				qr/figure "plan": no benchmark "\Q$name\E"/
-			]
-		} 'nonesuch',
-		'../benchmarks'),
-	[ sub { delete $_[0]{indexes}{worst} }, qr/"worst" is not a text or/ ],
-	[ sub { $_[0]{indexes}{worst} = [] }, qr/"worst" is not a text or/ ],
-	[ sub { $_[0]{indexes}{worst} = [ [] ] }, qr/"worst" is not a text or/ ],
-	[
-		sub { $_[0]{indexes}{sentence} .= ' {plan}' },
-		qr/"sentence" has a brace that is no \{NAME:WHAT\}/
-	],
-	[
-		sub { $_[0]{indexes}{sentence} .= ' 3 times' },
-		qr/"sentence" has a digit: write \{NAME:WHAT\}/
-	],
-	[
-		sub { $_[0]{indexes}{sentence} .= '{other:base}' },
-		qr/"sentence" has a figure "other" that "figures" does not have/
-	],
-	[
-		sub { $_[0]{indexes}{worst} = '{plan:base}' },
-		qr/no text has the figure "empty"/
-	],
-	[
-		sub { $_[0]{indexes}{letter} = 1 },
-		qr/indexes: "letter" is not an object/
-	],
-	[
-		sub { $_[0]{indexes}{letter}{plan} = {} },
-		qr/indexes: "figures" and "letter" have a figure "plan"/
-	],
-	[
-		sub { $_[0]{indexes}{letter}{more} = { case => {} } },
-		qr/figure "more" has no "bench"/
-	],
-	[
-		sub { $_[0]{indexes}{figures}{plan}{measure} = ['x'] },
-		qr/figure "plan" has no "measure"/
-	],
-	[
-		sub { $_[0]{indexes}{figures}{plan}{of} = [] },
-		qr/figure "plan": "of" is not a text/
-	],
-	[
-		sub {
-			$_[0]{indexes}{letter} =
-			  { more => delete $_[0]{indexes}{figures}{plan} };
-		},
-		qr/"sentence" has a figure "plan" that "figures" does not have/
-	]);
-foreach my $broken (@broken)
-{
-	my ($change, $want) = @$broken;
-	raises(sub { topics_page(topics($change), \@results) },
-		$want, "page refused: $want");
-}
-write_file("$plots/topics.json", '{');
-raises(
-	sub { read_topics("$plots/topics.json") },
-	qr/topics\.json is not valid JSON/,
-	'page: malformed JSON');
-ok(read_topics("$benchmarks/topics.json"), 'the topics of the repository');
-
-# Figures in letters
-my %of_letter = (
-	one => {
-		bench => 'many-indexes',
-		measure => 'plan-instructions',
-		case => { indexes => 1 }
-	},
-	all => {
-		bench => 'many-indexes',
-		measure => 'plan-instructions',
-		case => { populated => 1 },
-		all => 1
-	},
-	both => {
-		bench => 'many-indexes',
-		measure => [qw(plan-instructions execute)],
-		case => {},
-		all => 1
-	},
-	share => {
-		bench => 'many-indexes',
-		measure => 'execute',
-		case => {},
-		all => 1,
-		of => 'plan-instructions'
-	},
-	time => {
-		bench => 'partition-planning',
-		measure => 'throughput',
-		case => { partitions => 64 },
-		all => 1
-	});
-my $with_letter = topics(sub { $_[0]{indexes}{letter} = \%of_letter });
-my $executed = result(
-	'many-indexes',
-	sub {
-		push @{ $_[0]{series} }, map {
-			{
-				%{ $indexes[ $_->[0] ] },
-				  measure => 'execute',
-				  ratio => undef,
-				  unit => 'ns',
-				  base => [ $_->[1] ],
-				  patched => [ $_->[2] ]
-			}
-		}[ 0, 12380, 6190 ], [ 1, 2640, 5000 ];
-	});
-my $fill = filler(
-	'patches/cover/indexes', $with_letter,
-	[ $executed, $results[1] ], 'indexes');
-foreach my $case (
-	[ '{one:base} and {plan:patched}', '61,900 and 115,000' ],
-	[ '{one:verdict}', 'no difference' ],
-	[ '{all:ratio}', '0.192 to 1.000' ],
-	[ '{all:percent}', '80.8% less to 0% more' ],
-	[ '{all:base}', '61,900 to 600,000' ],
-	[ '{all:indexes} indexes', '1 to 60 indexes' ],
-	[ '{all:populated}', '1' ],
-	[ '{all:verdict}', '2 better, 1 no difference' ],
-	[
-		'{both:verdict}',
-		'3 better, 1 no difference, 1 inconclusive, 1 worse'
-	],
-	[ '{both:cores} cores', '2 cores' ],
-	[ '{share:base}', '2.00% to 20.0%' ],
-	[ '{share:indexes}', '1 to 8' ],
-	[ '{time:ratio}', '1.150 to 1.194' ],
-	[ '{time:script}', 'select, update' ],
-	[ '{time:pairs} pairs', '3 to 8 pairs' ],
-	[ '{time:verdict}', '1 better, 1 inconclusive' ],
-	[
-		'{partitions/few:ratio}, {partitions/few:pairs}',
-		'1.150, too few pairs, 3'
-	],
-	[ 'nothing', 'nothing' ])
-{
-	is($fill->($case->[0]), $case->[1], "letter: $case->[0]");
-}
-is( filler(
-		'cover-letter',
-		$with_letter,
-		[
-			result(
-				'partition-planning',
-				sub {
-					$_->{unit} = 'ns' foreach @{ $_[0]{series} };
-				})
-		],
-		undef)->('{partitions/many:base}'),
-	'98.7 ns',
-	'letter of the whole set');
-is( filler(
-		'cover-letter',
-		$with_letter,
-		[
-			result(
-				'many-indexes',
-				sub {
-					$_->{unit} = 'ns' foreach @{ $_[0]{series} };
-				})
-		],
-		'indexes')->('{one:base}'),
-	'61.9 us',
-	'a letter has only ASCII');
-foreach my $case (
-	[
-		'{plans:base}',
-		qr/patches\/cover\/indexes: \{plans:base\}: \S+topics\.json has no figure "plans" of the topic indexes; correct the name, or add the figure to "letter"/
-	],
-	[ '{x/plan:base}', qr/\{plan:base\}: \S+ has no topic "x"; correct/ ],
-	[ '{plan:speed}', qr/cover\/indexes: \{plan:speed\}: .*; write base/ ],
-	[ '{share:ratio}', qr/; of a share, write base, patched/ ],
-	[ 'a {plan} x', qr/cover\/indexes: "\{plan\}" is no \{NAME:WHAT\}; / ],
-	[ "{plan:\nbase}", qr/"\{plan:" is no \{NAME:WHAT\}; / ])
-{
-	raises(sub { $fill->($case->[0]) },
-		$case->[1], "letter refused: $case->[1]");
-}
-raises(
-	sub { filler('cover-letter', $with_letter, [], undef)->('{plan:base}') },
-	qr/cover-letter: \{plan:base\} names no topic; write \{TOPIC\/NAME/,
-	'letter of the whole set: no topic');
-raises(
-	sub { filler('x', $with_letter, \@results, 'indexes')->('{share:base}') },
-	qr/topics\.json: indexes: figure "share": 0 figures of many-indexes are execute \(\); name at least one, or run the benchmark/,
-	'letter: a figure is missing');
-raises(
-	sub { check_topics($with_letter, \@results, \@patches) },
-	qr/figure "share": 0 figures of many-indexes are execute/,
-	'check_topics: a figure of a letter is missing');
-($page) = topics_page($with_letter, \@results);
-unlike($page, qr/not measured/, 'the page does not need it');
-
-# The letters of the repository, with its results
-{
-	my $config = PgSeries::Config->new(top => dirname($benchmarks));
-	my @measured =
-	  map { read_result($_, $benchmarks) } glob "$benchmarks/results/*.json";
-	my $all = read_topics("$benchmarks/topics.json")->{topics};
-	my $patches = dirname($benchmarks) . '/patches';
-	my %used;
-
-	foreach my $letter ("$patches/cover-letter", glob "$patches/cover/*")
-	{
-		my ($topic) = $letter =~ /cover\/(.*)/;
-		my $text = read_file($letter);
-		my $short = substr $letter, length "$patches/";
-		my $filled =
-		  PgSeries::Submit::fill_letter($config, $letter, $text, \@measured,
-			$topic);
-
-		is(join("\n", grep { /.{73}|[^ -~]|[{}]| $/ } split /\n/, $filled),
-			'', "$short: filled, ASCII, at most 72 columns");
-		$used{ ($1 // $topic) . "/$2" } = 1
-		  while $text =~ /\{(?:([\w-]+)\/)?([\w-]+):/g;
-	}
-	is( join(
-			' ',
-			map {
-				my $topic = $_;
-				grep  { !$used{$_} }
-				  map { "$topic/$_" }
-				  keys %{ $all->{$topic}{letter} }
-			} sort keys %$all),
+	my $name = $topic->{name};
+	my @forced = grep {
+		($topic->{figures}{$_}{case}{plan_cache_mode} || 'auto') ne 'auto'
+	} $topic->{gain} =~ /\{([\w-]+):/g;
+	is("@forced", '', "$name: the gain is one with default settings");
+	my $letter = $real->top . "/patches/cover/$name";
+	next unless -f $letter;
+	cmp_ok(text_table($topics, \@results, $name) =~ tr/\n//,
+		'<=', 8, "$name: lines of the letter's table");
+	my $text =
+	  PgSeries::Submit::fill_letter($real, $letter, read_file($letter),
+		\@results, $name);
+	is( join("\n",
+			grep { /.{73}|[^ -~]|[{}]/ && !/^Subject/ } split /\n/, $text),
 		'',
-		'each figure for letters is in one');
-}
-
-# The plots of the page
-SKIP:
-{
-	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
-
-	my $single =
-	  result('partition-planning', sub { splice @{ $_[0]{series} }, 1 });
-	local %more = (topics => topics());
-	write_report(\@results, \$messages, \@written);
-	my %first = map { $_ => read_file("$dir/out/$_") } @written;
-	write_report(\@results, \$messages, \@written);
-	my %second = map { $_ => read_file("$dir/out/$_") } @written;
-	is_deeply(\%second, \%first, 'a second page is the same, byte for byte');
-	is_deeply(
-		[ $first{'topics.md'} =~ /^!\[.*\]\((\S+)\)$/mg ],
-		[qw(many-indexes-planning.svg partition-planning-throughput.svg)],
-		'topics.md shows a plot for each topic');
-	cmp_ok(index($first{'topics.html'}, $first{$_}), '>', 0, "$_ is in it")
-	  foreach grep { /svg$/ } @written;
-	my @ids = $first{'topics.html'} =~ /\bid=['"]([^'"]+)['"]/g;
-	my %ids = map { $_ => 1 } @ids;
-	is(scalar @ids, scalar keys %ids, 'no id occurs twice in topics.html');
-
-	write_report([ $results[0], $single ], \$messages, \@written);
-	like(
-		read_file("$dir/out/topics.md"),
-		qr/^Plot "Point queries": not measured yet$/m,
-		'a plot without data');
-	write_report([ $results[0] ], \$messages, \@written);
-	like(
-		read_file("$dir/out/topics.md"),
-		qr/^Plot of the benchmark partition-planning: not measured yet$/m,
-		'a plot without results');
-	like(
-		read_file("$dir/out/topics.html"),
-		qr/<span class="missing">not measured yet<\/span>/,
-		'it is seen');
+		"$name: the letter is filled, in lines of at most 72 columns");
 }
 
 done_testing();

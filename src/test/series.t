@@ -198,17 +198,22 @@ exports(
 ok(!-e "$patches/three", 'its directory is gone');
 like(slurp("$patches/series"), qr/^# It is empty\.$/m, 'comments are not');
 
-# Only offsets change in the patch of line 20 when that of line 3 adds a line.
+# Only offsets, and its number, change in the patch of line 20 when that of line 3
+# adds a line.
 my $twenty = slurp("$patches/one/0004-Change-line-20.patch");
 @commits = split /\n/, $f->git(qw(rev-list --reverse upstream..series));
 $f->git(qw(checkout -q --detach upstream));
 spew("$tree/README",
 	map { $_ == 3 ? "three\nthree and a half\n" : "line $_\n" } 1 .. 30);
 $f->git(qw(commit -qam), 'Change line 3', '-m', 'The body of the message.');
-$f->git('cherry-pick', @commits[ 1 .. 4 ]);
+$f->git('cherry-pick', @commits[ 1, 3, 2, 4 ]);
 $f->git(qw(checkout -q -B series));
-exports("changed: one/0001-Change-line-3.patch\n", 'one patch has changed');
-is(slurp("$patches/one/0004-Change-line-20.patch"),
+exports(
+	"changed: one/0001-Change-line-3.patch\n"
+	  . "renamed: one/0004-Change-line-20.patch -> one/0003-Change-line-20.patch\n"
+	  . "renamed: one/0003-Stand-between.patch -> one/0004-Stand-between.patch\n",
+	'one patch has changed');
+is(slurp("$patches/one/0003-Change-line-20.patch"),
 	$twenty, 'one of which only offsets changed is left as it is');
 
 # The same change at another place where the lines around are the same.
@@ -290,6 +295,19 @@ $f->git(qw(am --abort));
 spew($second, $good);
 ($status) = $f->pgseries('apply');
 is($status, 0, 'the mended one applies');
+
+# One that applies only after another topic.
+spew($second, $good =~ s/^ line 18$/ line eighteen/mr);
+$f->patch('one/0001-Change-line-3.patch', 'README', 18, 'line eighteen');
+($status, $out, $err) = $f->pgseries('apply');
+is($status, 0, 'all patches in their order apply') or diag($err);
+$f->pgseries('check', '--round-trip');
+refuses(
+	3,
+	'two/0001-Change-line-20.patch does not apply',
+	'a topic that does not apply alone');
+$f->patch('one/0001-Change-line-3.patch', 'README', 3, 'three');
+spew($second, $good);
 
 # The list.
 %ENV = (%ENV, $f->environment);

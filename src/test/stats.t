@@ -6,7 +6,7 @@ use warnings FATAL => 'all';
 
 use FindBin;
 use JSON::PP;
-use PgSeries::Stats qw(median median_interval paired_ratio shuffle verdict);
+use PgSeries::Stats qw(median median_interval paired_ratio verdict);
 use Test::More;
 
 my $file = "$FindBin::RealBin/data/stats-golden.json";
@@ -47,15 +47,6 @@ check(
 		  && $hi == $n + 1 - $rank
 		  && near($actual, $case->{actual});
 	});
-check(
-	'shuffle',
-	$golden->{shuffle},
-	sub {
-		my ($case) = @_;
-		my @got = shuffle([ 0 .. $case->{n} - 1 ], $case->{seed});
-		return "@got" eq "@{ $case->{order} }";
-	});
-
 # Limits
 my @six = (5, 1, 4, 6, 2, 3);
 is_deeply([ median_interval([ @six[ 0 .. 4 ] ]) ],
@@ -65,7 +56,6 @@ is_deeply(
 	[ 1, 6, 0.96875 ],
 	'six have: smallest and largest');
 is_deeply(\@six, [ 5, 1, 4, 6, 2, 3 ], 'arguments stay as they are');
-is_deeply([ shuffle([], 1) ], [], 'shuffle of nothing');
 
 # paired_ratio
 my $ab = paired_ratio(
@@ -145,10 +135,6 @@ raises(sub { median(1, undef) }, qr/^median: not a number: undef/, 'undef');
 raises(sub { median(9**9**9) }, qr/^median: not a number: inf/i, 'infinity');
 raises(sub { median(-sin(9**9**9)) },
 	qr/^median: not a number: -?nan/i, 'NaN');
-raises(
-	sub { shuffle([1], $_) },
-	qr/^shuffle: seed must be an integer from 0 to 4294967295/,
-	"seed $_") foreach -1, 1.5, 4294967296;
 raises(
 	sub { paired_ratio([$_]) },
 	qr/^paired_ratio: a pair needs two positive numbers/,

@@ -15,20 +15,19 @@ use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
 my @perl = sort("$top/src/bin/pgseries",
-	glob("$top/src/lib/PgSeries/*.pm"),
-	glob("$top/src/lib/PgSeries/*/*.pm"),
-	glob("$top/src/test/*.t $top/src/test/lib/*.pm"));
+	map { glob "$top/src/$_" }
+	  qw(lib/PgSeries/*.pm lib/PgSeries/*/*.pm
+	  qa/PgSeries/*.pm qa/PgSeries/*/*.pm qa/test/*.t test/*.t test/lib/*.pm)
+);
 my @shell = ("$top/configure", "$top/src/tools/demo", "$top/.ci/run");
 
 sub short { my ($file) = @_; return substr $file, length("$top/"); }
 
 for my $file (@perl)
 {
-	my ($out, $err) = ('', '');
 	my $status = run_status(
-		[ $^X, "-I$top/src/lib", "-I$top/src/test/lib", '-c', $file ],
-		out => \$out,
-		err => \$err);
+		[ $^X, (map { "-I$top/src/$_" } qw(lib qa test/lib)), '-c', $file ],
+		err => \my $err);
 	is($status, 0, short($file) . ' compiles') or diag($err);
 	like(
 		read_file($file),
@@ -54,7 +53,7 @@ my $series = PgSeries::Series->new($config);
 # the patch gets in the set.
 for my $topic ($series->topics)
 {
-	my $file = $config->patches . "/cover/$topic";
+	my $file = "$top/patches/cover/$topic";
 	my $text = -f $file ? read_file($file) : '';
 	my $n = () = $series->topic($topic);
 	like(

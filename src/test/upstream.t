@@ -98,10 +98,10 @@ SKIP:
 
 	unlink glob("$dir/work/upstream/*");
 	spew("$dir/upstream/NEWS", "18.7\n");
-	my $base = slurp("$dir/patches/BASE");
+	my $base = slurp("$dir/patches/18/BASE");
 	$f->make_release;
 	rename $f->tarball, "$dir/later.tar.bz2" or die $!;
-	spew("$dir/patches/BASE", $base);
+	spew("$dir/patches/18/BASE", $base);
 	archive('18.7', "$dir/later.tar.bz2");
 	($status, $out, $err) = $f->pgseries('apply', {%none});
 	is($status, 0, 'a later minor release stands in') or diag($err);
@@ -115,28 +115,28 @@ SKIP:
 
 # A BASE that does not fit.
 my $g = Fixture->new;
-my $base = slurp($g->dir . '/patches/BASE');
+my $base = slurp($g->dir . '/patches/18/BASE');
 (my $wrong = $base) =~ s/^tree = \w+/'tree = ' . '0123456789' x 4/me;
-spew($g->dir . '/patches/BASE', $wrong);
+spew($g->dir . '/patches/18/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, 'unpacks to git tree', 'another tree than BASE says');
 ok(!-e $g->dir . '/work/tree', 'and no repository is left');
 ($wrong = $base) =~ s/^sha256.*\n//m;
-spew($g->dir . '/patches/BASE', $wrong);
+spew($g->dir . '/patches/18/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, 'no line "sha256 = ', 'a key is missing in BASE');
 ($wrong = $base) =~ s/^tree = \w+/tree = HEAD/m;
-spew($g->dir . '/patches/BASE', $wrong);
+spew($g->dir . '/patches/18/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, '"tree" is not the 40 digits', 'a tree that is none');
 ($wrong = $base) =~ s/^version = .*/version = 18beta1/m;
-spew($g->dir . '/patches/BASE', $wrong);
+spew($g->dir . '/patches/18/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, '"version" is not a minor release', 'a version that is none');
-spew($g->dir . '/patches/BASE', $base);
+spew($g->dir . '/patches/18/BASE', $base);
 $g->pgseries('apply');
 ($wrong = $base) =~ s/^version = .*/version = 18.9/m;
-spew($g->dir . '/patches/BASE', $wrong);
+spew($g->dir . '/patches/18/BASE', $wrong);
 ($status, $out, $err) = $g->pgseries('apply');
 refuses(2, 'holds another upstream', 'a repository of another release');
 

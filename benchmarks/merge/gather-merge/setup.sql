@@ -14,7 +14,3 @@ create table wide (a bigint, w text);
 alter table wide alter w set storage plain;
 insert into wide select hashint8extended(i, 1), repeat('x', 1000)
   from generate_series(1, :rows / 20) i;
-alter database :"DBNAME" set max_parallel_workers_per_gather = 4;
-alter database :"DBNAME" set parallel_setup_cost = 0;
-alter database :"DBNAME" set parallel_tuple_cost = 0;
-alter database :"DBNAME" set work_mem = '64MB';

@@ -1,4 +1,4 @@
--- The tables of TPC-H that its queries 9, 17 and 20 need, with generated rows.
+-- Tables like those of TPC-H, with generated rows.
 --   items  how many line items
 
 create table nation (n_nationkey int primary key, n_name text);
@@ -27,7 +27,3 @@ insert into lineitem
          date '1992-01-01' + abs(hashint4(i + 3)) % 2500
   from (select i, 1 + abs(hashint4(i + 4)) % (:items / 30) from generate_series(1, :items - 1) i) v (i, p);
 create index on lineitem (l_partkey, l_suppkey);
-alter database :"DBNAME" set max_parallel_workers_per_gather = 2;
-alter database :"DBNAME" set parallel_setup_cost = 100;
-alter database :"DBNAME" set min_parallel_table_scan_size = 0;
-alter database :"DBNAME" set work_mem = '16MB';

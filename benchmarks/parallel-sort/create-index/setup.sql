@@ -1,20 +1,20 @@
 -- A table like TPC-H's lineitem, not in the order of any of its columns, and
 -- functions that build an index on it and say what that took.
---   rows  how many line items
+--   rows   how many line items
+--   small  how many there are in the small table
 
 create table lineitem (l_orderkey bigint, l_linenumber int, l_quantity numeric, l_linestatus char(1),
                        l_shipdate date, l_comment varchar(44), l_id uuid,
-                       l_icu text collate "und-x-icu", l_c text collate "C")
-  with (parallel_workers = 8);
+                       l_icu text collate "und-x-icu", l_c text collate "C");
 insert into lineitem
   select hashint8extended(i, 1), 1 + i % 8, (abs(hashint4(i + 1)) % 500000) / 100.0, substr('FO', 1 + abs(hashint4(i + 2)) % 2, 1),
          date '1992-01-01' + abs(hashint4(i + 3)) % 2500, substr(md5(i::text) || md5((i + 1)::text), 1, 10 + abs(hashint4(i + 4)) % 34),
          md5(i::text)::uuid, md5((i + 2)::text), md5((i + 3)::text)
   from generate_series(1, :rows) i;
-create unlogged table lineitem_unlogged (l_orderkey bigint) with (parallel_workers = 8);
+create unlogged table lineitem_unlogged (l_orderkey bigint);
 insert into lineitem_unlogged select l_orderkey from lineitem;
 create table lineitem_small (like lineitem);
-insert into lineitem_small select * from lineitem limit 100000;
+insert into lineitem_small select * from lineitem limit :small;
 
 -- CPU time of this session and of the processes that have ended, in nanoseconds
 create function cpu() returns bigint language sql volatile as $$

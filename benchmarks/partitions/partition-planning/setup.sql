@@ -1,4 +1,5 @@
--- The hash-partitioned table of the 2018 thread, with a row for each of two clients.
+-- The hash-partitioned table of the 2018 thread, with about ten rows in each partition:
+-- no plan is free because there is nothing to be read.
 --   partitions  how many; 0 makes a plain table
 
 select format('create table ht (a int, b int)%s',
@@ -8,4 +9,4 @@ select format('create table ht_%s partition of ht for values with (modulus %s, r
               i, :partitions, i - 1)
 from generate_series(1, :partitions) i \gexec
 
-insert into ht values (1, 1), (2, 2);
+insert into ht select i, i from generate_series(1, 10 * greatest(:partitions, 1)) i;

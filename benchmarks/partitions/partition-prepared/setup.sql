@@ -1,4 +1,4 @@
--- Range-partitioned accounts and history of the 2018 thread: 6,400 accounts.
+-- Range-partitioned accounts with an index, and history of the 2018 thread: 6,400 accounts.
 --   partitions  how many, at most 6400; 0 makes plain tables
 
 create schema test;
@@ -17,3 +17,4 @@ from (values ('account_part', 'accounts'), ('ah_part', 'accounts_history')) v(p,
      generate_series(1, :partitions) i \gexec
 
 insert into test.accounts select i, 0 from generate_series(1, 6400) i;
+create index on test.accounts (aid);

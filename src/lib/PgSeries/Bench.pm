@@ -3,83 +3,29 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
-use Cwd              qw(abs_path);
-use File::Basename   qw(basename);
-use File::Glob       qw(:bsd_glob);
-use JSON::PP         ();
-use List::Util       qw(max sum);
-use POSIX            qw(strftime);
-use PgSeries::Config ();
-use PgSeries::Report;
-use PgSeries::Report::Results qw(read_result);
-use PgSeries::Report::Topics  qw(check_topics read_topics);
+use File::Basename            qw(basename dirname);
+use File::Glob                qw(:bsd_glob);
+use JSON::PP                  ();
+use List::Util                qw(first shuffle sum uniq);
+use POSIX                     qw(strftime);
+use PgSeries::Config          ();
+use PgSeries::Report::Results qw(figure grouped);
 use PgSeries::Server;
-use PgSeries::Stats;
 use PgSeries::Util
   qw(capture fail find_tool in_parallel info make_dir progress read_file run slurp_json write_file);
-use Time::HiRes qw(time);
 
 =pod
 
 =head1 NAME
 
-PgSeries::Bench - base against patched, in instructions and in time
+PgSeries::Bench - base against patched, in instructions, in time and in what can
+be counted
 
 =head1 DESCRIPTION
 
-A benchmark is a directory benchmarks/NAME with
-
-  meta.json   what is measured, in which cases, at which scales
-  *.sql       the setup (run by psql, with the case's values as variables) and
-              the pgbench scripts
-  *.plot      gnuplot text
-
-C<meta.json> has the keys
-
-  title, topic, source   for the reader
-  axis          { name, label }: the value that is varied
-  settings      for postgresql.conf, beyond those below; :NAME stands for a value
-                of setup_values
-  setup         the file, and setup_values: the names of the values it takes;
-                there is one database for each combination
-  scales        demo, full, original, see below
-  measures      a list, see below
-  plots, readme for PgSeries::Report::Results
-
-each scale has
-
-  values        { NAME => [..] } for each name of setup_values
-  pairs         how many pairs a time is measured with
-  seconds       length of one timed run of pgbench
-  runs          how many times instructions are counted (1)
-
-and each measure has
-
-  name, label, unit, better
-  method        "instructions", "time", or "count": what C<statement> returns, a
-                positive number
-  kind          "plan": plan C<statement>; "execute": execute it with
-                C<parameters> (both by loops in the backend,
-                contrib/pgseries_bench); "pgbench": run C<script>; "loop":
-                C<statement> is itself a loop of :iterations in the backend and
-                returns iterations, nanoseconds (or what is counted, for "count");
-                "repeat": C<statement>, a line, again and again
-  statement     :NAME stands for the case's value
-  parameters    for "execute": a list of values
-  generic       for "execute": true, false, or null for plan_cache_mode's choice
-  script        for "pgbench": the file
-  set           { NAME => value }: settings of the session
-  before        SQL that the same session executes first, for "instructions";
-                :NAME stands for the case's value
-  counted       the C functions that count, for "instructions"; "loop" and
-                "repeat" must name them
-  iterations    the two counts whose difference is taken, for "instructions"
-  loop          iterations of one call in the backend, for "time" (1000)
-  values        { NAME => [..] } further values: C<clients>, C<protocol> and
-                C<plan_cache_mode> have their meaning for pgbench, and
-                C<plan_cache_mode> for statements, too
-  scales        the scales that have the measure (all by default)
-  where         { NAME => [..] } keeps only the cases with one of these values
+benchmarks/README.md describes what a benchmark consists of.  Before a case is
+measured, EXPLAIN must show the plan node that the measure is about, under its
+settings, and the statement must return the same rows, on both builds.
 
 =head2 Instructions
 
@@ -97,9 +43,6 @@ base gives a pair, base against base the A/A noise.  The result is the median
 of the paired ratios with a 95% interval; PgSeries::Stats says how it is
 judged.
 
-Before a case of kind "plan" or "execute" is measured, the statement must give
-the same rows on both builds.
-
 =head2 Text
 
 meta.json is decoded, and encoded again at once: all text here is bytes, as it
@@ -107,10 +50,13 @@ goes to programs, files and the terminal.
 
 =head1 FUNCTIONS
 
+All raise a L<PgSeries::Error>.
+
 =over
 
 =cut
 
+# Nothing here bears on plans: those are the ones that a user of PostgreSQL gets.
 my %SETTINGS = (
 	autovacuum => 'off',
 	fsync => 'off',
@@ -118,16 +64,9 @@ my %SETTINGS = (
 	full_page_writes => 'off',
 	shared_buffers => '256MB',
 	max_wal_size => '4GB',
-	checkpoint_timeout => '1h',
-	max_connections => 50,
-	max_locks_per_transaction => 1024,
-	max_parallel_workers_per_gather => 0,
-	jit => 'off');
+	checkpoint_timeout => '1h');
 
 my @BUILDS = qw(base patched);
-
-# How many rows are shown if base and patched do not return the same ones.
-use constant SHOWN_ROWS => 3;
 
 # The functions that callgrind counts in, with all that they call: the work, and
 # the release of the locks.  What the loops do besides (copying the query, a
@@ -136,146 +75,134 @@ my %COUNTED = (
 	plan => [qw(pg_plan_queries ResourceOwnerRelease)],
 	execute => [qw(SPI_execute_plan_extended ResourceOwnerRelease)]);
 
+my %METHOD =
+  (instructions => \&instructions, count => \&count, time => \&timing);
+
 =item command($context, @names)
 
 The command C<pgseries bench>.  Takes the context of the command line and names of
 benchmarks, or "all".  Writes a result file for each that has cases to measure.
-Returns the exit status: 1 if C<--gate> is exceeded.  Raises a L<PgSeries::Error>,
-as all functions below: for wrong names and options before anything is built.
+Returns the exit status: 1 if a case could not be measured or C<--gate> is exceeded.
+Raises an error for wrong names and options before anything is built.
 
 =cut
 
 sub command
 {
 	my ($c, @names) = @_;
-	my $config = $c->config;
 	my $o = $c->{option};
-	my %opt = check_options($o);
-	@names = check_names($config->top . '/benchmarks', @names);
-	my %meta = map { $_ => read_meta($config, $_) } @names;
-	check_filter($opt{filter}, $opt{scale}, map { $meta{$_} } @names);
+	check_options($o);
+	my %meta = read_metas($c->config->top . '/benchmarks');
+	my @meta = map { $meta{$_} } check_names([ sort keys %meta ], @names);
+	my $filter = filter($o->{case}, @meta);
 	my %databases =
-	  map { $_ => [ databases($meta{$_}, "benchmarks/$_/meta.json", %opt) ] }
-	  @names;
+	  map { $_->{name} => [ databases($_, $o->{method}, $filter) ] } @meta;
 	check_chosen($o->{gate}, \%databases);
 
+	my $self = PgSeries::Bench->new($c,
+		map { $_ => $o->{$_} } qw(pairs seconds seed output));
+	my @measured;
+	for my $meta (grep { @{ $databases{ $_->{name} } } } @meta)
+	{
+		push @measured,
+		  $self->benchmark($meta, @{ $databases{ $meta->{name} } });
+	}
+	info("pgseries: $_->{what}: $_->{error}{message}; $_->{error}{remedy}")
+	  for @{ $self->{failed} };
+	$c->say({ results => \@measured },
+		join '', map { one_line($_) . "\n" } @measured);
+	my $status = defined $o->{gate} ? gate($o->{gate}, @measured) : 0;
+	return @{ $self->{failed} } ? 1 : $status;
+}
+
+=item new($context, %options)
+
+Builds what is to be compared.  Options: C<pairs>, C<seconds> and C<runs> in place of
+the benchmark's own; C<seed> of the order of runs; C<output>, a directory for the
+results (BUILD/results).
+
+=cut
+
+sub new
+{
+	my ($class, $c, %opt) = @_;
 	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
 	$c->builds->extension($build{$_}) for @BUILDS;
-	my $output = make_dir($o->{output} || $config->build . '/results');
-	my $run = bless {
+	my $config = $c->config;
+	my $seed = $opt{seed} // time % 1_000_000;
+	return bless {
 		%opt,
 		config => $config,
 		build => \%build,
 		base => $c->series->upstream->actual_version,
 		patched => $c->series->key($c->series->patches),
-		deadline => $o->{minutes} ? time + 60 * $o->{minutes} : undef,
-		left_out => 0,
-	  },
-	  'PgSeries::Bench';
-	my (@results, @measured);
-
-	for my $name (grep { @{ $databases{$_} } } @names)
-	{
-		# Written again and again, so that an error or an interrupt costs little.
-		my $write = sub {
-			my ($result) = @_;
-			keep_others($result, "$output/$name.json");
-			write_file("$output/$name.json",
-				JSON::PP->new->canonical->pretty->encode($result));
-			return $result;
-		};
-		my ($result, @series) =
-		  $run->benchmark($name, $meta{$name}, $write, @{ $databases{$name} })
-		  or next;
-		push @measured, @series;
-		push @results, $result;
-	}
-	info("$run->{left_out} cases were left out when the time was up")
-	  if $run->{left_out};
-	my $text = '';
-	for my $result (@results)
-	{
-		$text .= "$result->{bench}\n";
-		$text .= '  ' . one_line($_) . "\n" for @{ $result->{series} };
-	}
-	$c->say({ results => \@results }, $text);
-	return defined $o->{gate}
-	  ? gate($o->{gate}, $run->{left_out}, @measured)
-	  : 0;
+		output => make_dir($opt{output} || $config->build . '/results'),
+		seed => $seed + 0,
+		failed => [],
+		same_rows => 0,
+	}, $class;
 }
 
-# The options of a run: scale, method, filter, pairs, seconds and seed.
 sub check_options
 {
 	my ($o) = @_;
-	my $scale = defined $o->{scale} ? $o->{scale} : 'full';
-	fail(2, "there is no scale \"$scale\"", 'choose demo, full or original')
-	  unless $scale =~ /^(demo|full|original)\z/;
 	fail(
 		2,
 		"there is no method \"$o->{method}\"",
-		'choose instructions, count or time')
-	  if defined $o->{method}
-	  && $o->{method} !~ /^(instructions|count|time)\z/;
+		'choose instructions, count or time'
+	) if defined $o->{method} && !$METHOD{ $o->{method} };
 	my %remedy = (
 		pairs => 'say how many pairs to measure',
 		seconds => 'say how long a timed run is to be',
-		minutes => 'say after how many minutes no case is to be started',
 		gate => 'give a share of base, such as --gate=1.01');
 	for my $key (sort keys %remedy)
 	{
 		fail(2, "--$key=$o->{$key} is not positive", $remedy{$key})
 		  if defined $o->{$key} && $o->{$key} <= 0;
 	}
-	my $seed = defined $o->{seed} ? $o->{seed} : int(time) % 1_000_000;
 	fail(
 		2,
-		"--seed=$seed is not a seed",
+		"--seed=$o->{seed} is not a seed",
 		'choose an integer from 0 to 2147483647'
-	) if $seed < 0 || $seed > 0x7FFFFFFF;
-	my %filter;
-	for (@{ $o->{case} || [] })
+	) if defined $o->{seed} && ($o->{seed} < 0 || $o->{seed} > 0x7FFFFFFF);
+	return;
+}
+
+=item read_metas($directory)
+
+Returns the contents of all meta.json below the directory by the benchmark's name,
+with C<name>, C<topic> and C<dir> added.  Raises an error if one is not as described
+above.
+
+=cut
+
+sub read_metas
+{
+	my ($dir) = @_;
+	my %meta;
+	for my $file (sort glob("$dir/*/*/meta.json"))
 	{
-		my ($key, $value) = /^(\w+)=(.*)$/
-		  or fail(
+		my $meta = as_bytes(slurp_json($file));
+		fail(2, "$file is not an object", 'correct it')
+		  unless ref $meta eq 'HASH';
+		$meta->{dir} = dirname($file);
+		$meta->{name} = basename($meta->{dir});
+		$meta->{topic} = basename(dirname($meta->{dir}));
+		fail(
 			2,
-			"--case=$_ is not NAME=VALUE",
-			'write, for example, --case=indexes=60');
-		push @{ $filter{$key} }, $value;
+			"two benchmarks are named \"$meta->{name}\"",
+			"rename $meta->{dir}") if $meta{ $meta->{name} };
+		for my $m (@{ $meta->{measures} })
+		{
+			fail(
+				2,
+				"$file: measure \"$m->{name}\" names no plan node",
+				'say "node", or "node": null and "why"'
+			) unless defined $m->{node} || defined $m->{why};
+		}
+		$meta{ $meta->{name} } = $meta;
 	}
-	return (
-		scale => $scale,
-		method => $o->{method},
-		filter => \%filter,
-		pairs => $o->{pairs},
-		seconds => $o->{seconds},
-		seed => $seed + 0);
-}
-
-# The names of benchmarks, "all" being replaced.
-sub check_names
-{
-	my ($dir, @names) = @_;
-	my @known = map { basename($_) }
-	  grep { -f "$_/meta.json" } sort glob("$dir/*");
-	fail(2, 'bench needs a name', "choose from: @known, all") unless @names;
-	return @known if "@names" eq 'all';
-	for my $name (@names)
-	{
-		fail(2, "there is no benchmark \"$name\"", "choose from: @known, all")
-		  unless grep { $_ eq $name } @known;
-	}
-	return @names;
-}
-
-sub read_meta
-{
-	my ($config, $name) = @_;
-	my $file = $config->top . "/benchmarks/$name/meta.json";
-	my $meta = as_bytes(slurp_json($file));
-	fail(2, "$file is not an object", 'correct it')
-	  unless ref $meta eq 'HASH';
-	return $meta;
+	return %meta;
 }
 
 # The data with all strings encoded.
@@ -285,63 +212,61 @@ sub as_bytes
 	return JSON::PP->new->decode(JSON::PP->new->utf8->encode($data));
 }
 
-# A misspelt name would filter nothing.
-sub check_filter
+# The names of benchmarks, "all" being replaced.
+sub check_names
 {
-	my ($filter, $scale, @meta) = @_;
-	my %known;
-	for my $meta (@meta)
+	my ($known, @names) = @_;
+	fail(2, 'bench needs a name', "choose from: @$known, all") unless @names;
+	return @$known if "@names" eq 'all';
+	for my $name (@names)
 	{
-		for my $values ($meta->{scales}{$scale}{values} || {},
-			map { $_->{values} || {} } @{ $meta->{measures} })
-		{
-			$known{$_} = 1 for keys %$values;
-		}
+		fail(
+			2,
+			"there is no benchmark \"$name\"",
+			"choose from: @$known, all") unless grep { $_ eq $name } @$known;
 	}
-	for my $key (sort keys %$filter)
+	return uniq @names;
+}
+
+# { NAME => [values] } of the option --case.  A misspelt name would filter nothing.
+sub filter
+{
+	my ($cases, @meta) = @_;
+	my %known = map { %{ $_->{values} || {} } }
+	  map { ($_, @{ $_->{measures} }) } @meta;
+	my %filter;
+	for my $text (@{ $cases || [] })
 	{
+		my ($key, $value) = $text =~ /^(\w+)=(.*)$/
+		  or fail(
+			2,
+			"--case=$text is not NAME=VALUE",
+			'write, for example, --case=indexes=60');
 		fail(
 			2,
 			"no case has a value named \"$key\"",
 			'choose from: ' . join(', ', sort keys %known)
 		) unless $known{$key};
+		push @{ $filter{$key} }, $value;
 	}
-	return;
+	return \%filter;
 }
 
 # What is to be measured of a benchmark: { values, cases => [[measure, case], ..] }
-# for each database that is needed.  The options are scale, method and filter.
+# for each database that is needed.
 sub databases
 {
-	my ($meta, $file, %opt) = @_;
-	my $scale = $meta->{scales}{ $opt{scale} }
-	  or fail(
-		2,
-		"$file has no scale \"$opt{scale}\"",
-		'add it, or choose another');
-	my @measures = grep {
-		my $m = $_;
-		(!$m->{scales} || grep { $_ eq $opt{scale} } @{ $m->{scales} })
-		  && (!defined $opt{method} || $m->{method} eq $opt{method})
-	} @{ $meta->{measures} };
-	my %setup;
-	for my $name (@{ $meta->{setup_values} })
-	{
-		$setup{$name} = $scale->{values}{$name}
-		  or
-		  fail(2, "$file: scale \"$opt{scale}\" has no values of \"$name\"",
-			'add them');
-	}
+	my ($meta, $method, $filter) = @_;
+	my @measures = grep { !defined $method || $_->{method} eq $method }
+	  @{ $meta->{measures} };
 	my @databases;
-	for my $values (cross(\%setup))
+	for my $values (cross($meta->{values}))
 	{
 		my @cases;
 		for my $m (@measures)
 		{
 			push @cases, map { [ $m, $_ ] }
-			  grep {
-				wanted($_, $opt{filter}) && wanted($_, $m->{where} || {})
-			  }
+			  grep { wanted($_, $filter) && wanted($_, $m->{where} || {}) }
 			  map {
 				{ %$values, %$_ }
 			  } cross($m->{values} || {});
@@ -360,7 +285,7 @@ sub check_chosen
 	fail(
 		2,
 		"no case of @names matches",
-		'see the values and methods in benchmarks/NAME/meta.json'
+		'see the values and methods in benchmarks/TOPIC/NAME/meta.json'
 	) if @without == @names;
 	info("left out, as no case matches: @without") if @without;
 	my $counted = grep { $_->[0]{method} eq 'instructions' }
@@ -370,162 +295,92 @@ sub check_chosen
 		'the gate has nothing to judge: no instructions are counted',
 		'leave out --method, or choose other cases'
 	) if defined $gate && !$counted;
-	fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
-	  if $counted && !find_tool('valgrind', PgSeries::Config::PATH);
+	check_valgrind() if $counted;
 	return;
 }
 
-# The exit status: the gate is for what this run has measured.
+sub check_valgrind
+{
+	fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
+	  unless find_tool('valgrind', PgSeries::Config::PATH);
+	return;
+}
+
+# The exit status.
 sub gate
 {
-	my ($gate, $left_out, @measured) = @_;
+	my ($gate, @measured) = @_;
 	my $over = grep { $_->{method} eq 'instructions' && $_->{ratio} > $gate }
 	  @measured;
-	if ($over)
-	{
-		info(
-			"pgseries: $over cases need more than $gate of base's instructions; see the lines above"
-		);
-		return 1;
-	}
-	fail(
-		2,
-		"the gate has not seen $left_out cases, for which there was no time",
-		'allow more with --minutes, or choose cases with --case'
-	) if $left_out;
-	return 0;
+	info(
+		"pgseries: $over cases need more than $gate of base's instructions; see the lines above"
+	) if $over;
+	return $over ? 1 : 0;
 }
 
-# Figures of an earlier run of the same series, at the same scale and on the same
-# machine, stay with their date and seed, unless they were measured again.
-sub keep_others
+=item benchmark($meta, @databases)
+
+Measures cases of a benchmark: C<< { values, cases => [[measure, case], ..] } >> for
+each database.  Writes the result file after each.  Returns what was measured, as in a
+result file.  A case that could not be measured is added to the object's list
+C<failed>, as C<< { measure, case, what, error } >>.
+
+=cut
+
+sub benchmark
 {
-	my ($result, $file) = @_;
-	return unless -f $file;
-	my $old = as_bytes(slurp_json($file));
-	my $other = sub {
-		my ($what, $was, $is) = @_;
-		$was = 'not known' unless defined $was;
-		return 0 if $was eq $is;
-		rename $file, "$file.old"
-		  or fail(2, "cannot rename $file: $!", 'check its permissions');
-		info("$file had figures of another $what: $was; it is $file.old now");
-		return 1;
-	};
-	for my $key (qw(format base patched scale))
+	my ($self, $meta, @databases) = @_;
+	my @series;
+	local $self->{meta} = $meta;
+	local $self->{server} = $self->servers;
+	for my $database (@databases)
 	{
-		return if $other->($key, $old->{$key}, $result->{$key});
-	}
-	for my $key (qw(cpu cores compiler valgrind))
-	{
-		return
-		  if $other->(
-			"machine ($key)",
-			$old->{machine}{$key},
-			$result->{machine}{$key});
-	}
-	for my $s (@{ $old->{series} })
-	{
-		for my $key (qw(date seed))
+		my ($values, @cases) = ($database->{values}, @{ $database->{cases} });
+		my $text = case_text($values);
+		progress("$meta->{name}: setting up $text");
+		my $ready = $self->attempt("$meta->{name}: setup $text",
+			\@cases, sub { $self->set_up($values); 1 });
+		for my $case ($ready ? @cases : ())
 		{
-			$s->{$key} = $old->{$key} unless defined $s->{$key};
+			my ($m, $of) = @$case;
+			$text = "$meta->{name}: $m->{name} " . case_text($of);
+			$self->{on_case}->($m) if $self->{on_case};
+			progress($text);
+			my $s =
+			  $self->attempt($text, [$case], sub { $self->measure($m, $of) })
+			  or next;
+			push @series, $s;
+			$self->write_result(@series);
 		}
 	}
-	my $id = sub {
-		my ($s) = @_;
-		return join "\0", $s->{measure}, $s->{method},
-		  map { ($_, $s->{case}{$_}) } sort keys %{ $s->{case} };
-	};
-	my %again = map { $id->($_) => 1 } @{ $result->{series} };
-	unshift @{ $result->{series} },
-	  grep { !$again{ $id->($_) } } @{ $old->{series} };
+	$_->stop for values %{ $self->{server} };
+	return @series;
+}
+
+# Runs the code.  An error that is about these cases must not cost the others.
+sub attempt
+{
+	my ($self, $what, $cases, $code) = @_;
+	my $value = eval { $code->() };
+	return $value if defined $value;
+	my $error = $@;
+	die $error unless ref $error && $error->{code} != 130;
+	info($error->{detail}) if defined $error->{detail};
+	push @{ $self->{failed} }, map {
+		{
+			measure => $_->[0]{name},
+			case => $_->[1],
+			what => $what,
+			error => $error
+		}
+	} @$cases;
 	return;
 }
 
-sub one_line
+sub case_text
 {
-	my ($s) = @_;
-	my $case = join ' ',
-	  map { "$_=$s->{case}{$_}" } sort keys %{ $s->{case} };
-	my ($base, $patched) =
-	  $s->{method} ne 'time'
-	  ? (map { PgSeries::Stats::median(@{ $s->{$_} }) } @BUILDS)
-	  : (
-		map {
-			my $k = $_;
-			PgSeries::Stats::median(map { $_->{$k} } @{ $s->{pairs} })
-		} @BUILDS);
-	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
-	  $s->{measure}, $case, $base, $patched, $s->{unit}, $s->{ratio};
-	if ($s->{ci})
-	{
-		my @interval = map {
-			defined $_->[0]
-			  ? sprintf('[%.3f, %.3f]', @$_)
-			  : '[too few pairs]'
-		} @$s{qw(ci aa_ci)};
-		$line .= " $interval[0], A/A $interval[1]: $s->{verdict}";
-	}
-	return $line;
-}
-
-# The result of one benchmark, as PgSeries::Report::Results reads it and $write has
-# written it, and what was measured for it; nothing if there was no time for any case.
-sub benchmark
-{
-	my ($self, $name, $meta, $write, @databases) = @_;
-	local $self->{meta} = $meta;
-	local $self->{dir} = $self->{config}->top . "/benchmarks/$name";
-	local $self->{of_scale} = $meta->{scales}{ $self->{scale} };
-	local $self->{server} = undef;
-	my ($result, @series);
-	for my $database (@databases)
-	{
-		my ($values, $cases) = @{$database}{qw(values cases)};
-		if ($self->{deadline} && time > $self->{deadline})
-		{
-			$self->{left_out} += @$cases;
-			next;
-		}
-		info("$name: "
-			  . join(', ', map { "$_ $values->{$_}" } sort keys %$values));
-		$self->{server} ||= $self->servers;
-		$self->set_up($values);
-		for my $case (@$cases)
-		{
-			if ($self->{deadline} && time > $self->{deadline})
-			{
-				$self->{left_out}++;
-				next;
-			}
-			push @series, $self->measure(@$case);
-		}
-		$result = $write->($self->result($name, @series)) if @series;
-	}
-	return unless @series;
-	$_->stop for values %{ $self->{server} };
-	return ($result, @series);
-}
-
-sub result
-{
-	my ($self, $name, @series) = @_;
-	my $meta = $self->{meta};
-	return {
-		format => 1,
-		bench => $name,
-		title => $meta->{title},
-		topic => $meta->{topic},
-		source => $meta->{source},
-		scale => $self->{scale},
-		base => $self->{base},
-		patched => $self->{patched},
-		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
-		seed => $self->{seed},
-		machine => machine(),
-		axis => $meta->{axis},
-		series => \@series,
-	};
+	my ($case) = @_;
+	return join ' ', map { "$_=$case->{$_}" } sort keys %$case;
 }
 
 # Two servers with empty clusters.
@@ -536,12 +391,62 @@ sub servers
 	for my $b (@BUILDS)
 	{
 		$server{$b} = PgSeries::Server->new(
-			$self->{config}, $self->{build}{$b},
-			name => 'bench',
-			settings => \%SETTINGS);
+			$self->{config},
+			$self->{build}{$b},
+			name => 'bench');
 		$server{$b}->create;
 	}
 	return \%server;
+}
+
+# Writes the result of the benchmark so far, as PgSeries::Report::Results reads it.
+sub write_result
+{
+	my ($self, @series) = @_;
+	my $meta = $self->{meta};
+	my $file = "$self->{output}/$meta->{name}.json";
+	my $result = {
+		format => 1,
+		bench => $meta->{name},
+		scale => $self->{scale} || 'full',
+		(map { $_ => $meta->{$_} } qw(title topic source axis)),
+		(map { $_ => $self->{$_} } qw(base patched seed)),
+		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
+		machine => $self->{machine} ||= machine(),
+		series => \@series,
+	};
+	keep_others($result, $file);
+	write_file($file, JSON::PP->new->canonical->pretty->encode($result));
+	return;
+}
+
+# Figures of an earlier run of the same series on the same machine stay with their
+# date and seed, unless they were measured again.
+sub keep_others
+{
+	my ($result, $file) = @_;
+	return unless -f $file;
+	my $old = as_bytes(slurp_json($file));
+	for my $key (qw(format base patched cpu cores compiler valgrind))
+	{
+		my ($was, $is) =
+		  map { $_->{$key} // $_->{machine}{$key} // 'not known' } $old,
+		  $result;
+		next if $was eq $is;
+		rename $file, "$file.old"
+		  or fail(2, "cannot rename $file: $!", 'check its permissions');
+		info("$file had figures of another $key: $was; it is $file.old now");
+		return;
+	}
+	my $id = sub {
+		my ($s) = @_;
+		return join "\0", $s->{measure}, $s->{method}, case_text($s->{case});
+	};
+	my %again = map { $id->($_) => 1 } @{ $result->{series} };
+	unshift @{ $result->{series} },
+	  map { { date => $old->{date}, seed => $old->{seed}, %$_ } }
+	  grep { !$again{ $id->($_) } } @{ $old->{series} };
+	return;
 }
 
 # All combinations of { name => [values] }, the last name varying fastest.
@@ -566,9 +471,8 @@ sub cross
 sub wanted
 {
 	my ($case, $filter) = @_;
-	for my $name (keys %$filter)
+	for my $name (grep { exists $case->{$_} } keys %$filter)
 	{
-		next unless exists $case->{$name};
 		return 0
 		  unless grep { "$_" eq "$case->{$name}" } @{ $filter->{$name} };
 	}
@@ -579,90 +483,169 @@ sub wanted
 sub set_up
 {
 	my ($self, $values) = @_;
-	my $sql = read_file("$self->{dir}/$self->{meta}{setup}");
-	my %set = %{ $self->{meta}{settings} || {} };
+	my $meta = $self->{meta};
+	my $sql = read_file("$meta->{dir}/$meta->{setup}");
+	my %set = %{ $meta->{settings} || {} };
 	$_ = with_values($_, $values) for values %set;
-	for my $b (@BUILDS)
-	{
-		progress("setting up $b");
-		my $server = $self->{server}{$b};
-		$server->{settings} = { %SETTINGS, %set };
-		$server->start;
-		$server->sql(
-			"drop database if exists bench;\ncreate database bench;");
-		$server->sql($sql, database => 'bench', variables => $values);
+	$_->{settings} = { %SETTINGS, %set } for values %{ $self->{server} };
+	in_parallel(
+		map {
+			my $server = $_;
+			sub {
+				$server->start;
+				$server->sql(
+					"drop database if exists bench;\ncreate database bench;");
+				$server->sql(
+					"create extension pgseries_bench;\n$sql",
+					database => 'bench',
+					variables => $values);
 
-		# VACUUM may set no hint bit, so mark no page all-visible, if a commit in the
-		# same group of transactions is not flushed yet.  The statements would do
-		# that later, at a time that depends on chance.
-		$server->sql(
-			"create extension if not exists pgseries_bench;\nset synchronous_commit = on;\nvacuum analyze;\ncheckpoint;",
-			database => 'bench');
-		$server->stop;
-	}
+				# VACUUM may set no hint bit, so mark no page all-visible, if a
+				# commit in the same group of transactions is not flushed yet.  The
+				# statements would do that later, at a time that depends on chance.
+				$server->sql(
+					"set synchronous_commit = on;\nvacuum analyze;\ncheckpoint;",
+					database => 'bench');
+				$server->stop;
+			}
+		} @{ $self->{server} }{@BUILDS});
 	return;
 }
 
+# The figure of one case, as in a result file.
 sub measure
 {
 	my ($self, $m, $case) = @_;
-	progress(
-		"$m->{name} " . join(' ', map { "$_=$case->{$_}" } sort keys %$case));
-	$m = {%$m};
-	for (grep { defined $m->{$_} } qw(statement before))
-	{
-		$m->{$_} = with_values($m->{$_}, $case);
-	}
-	$self->same_rows($m, $case)
-	  if defined $m->{statement} && $m->{kind} =~ /^(plan|execute)$/;
-	my %result = (
+	$m = filled($m, $case);
+	$self->check($m) if defined $m->{node};
+	my %series = (
 		measure => $m->{name},
-		map { $_ => $m->{$_} } qw(label method unit better));
-	$result{case} = $case;
-	my $method =
-	  { instructions => 'instructions', count => 'count', time => 'timing' }
-	  ->{ $m->{method} };
-	return { %result, %{ $self->$method($m, $case) } };
+		(map { $_ => $m->{$_} } qw(label method unit better)),
+		case => $case,
+		%{ $METHOD{ $m->{method} }->($self, $m, $case) });
+	return { %series, ratio => figure(\%series)->{ratio} };
+}
+
+# The measure with the case's values filled in.
+sub filled
+{
+	my ($m, $case) = @_;
+	my %filled = (%$m, set => { %{ $m->{set} || {} } });
+	$filled{set}{plan_cache_mode} = $case->{plan_cache_mode}
+	  if defined $case->{plan_cache_mode};
+	$_ = with_values($_, $case)
+	  for grep { defined } @filled{qw(statement before explain)},
+	  values %{ $filled{set} };
+	my %shown = map { $_ => grouped($case->{$_}) } keys %$case;
+	@shown{qw(low high)} = @{ $m->{iterations} || [] };
+	$filled{label} = with_values($m->{label}, \%shown);
+
+	# What a user of PostgreSQL would not get by default.
+	my %forced = %{ $filled{set} };
+	delete $forced{plan_cache_mode} if defined $case->{plan_cache_mode};
+	$forced{plan_cache_mode} = plan_cache_mode($m) if defined $m->{generic};
+	my @forced = map { "$_ = $forced{$_}" } grep { !/\./ } sort keys %forced;
+	$filled{label} .= ' (' . join(', ', @forced) . ')' if @forced;
+	return \%filled;
+}
+
+sub plan_cache_mode
+{
+	my ($m) = @_;
+	return $m->{generic} ? 'force_generic_plan' : 'force_custom_plan';
 }
 
 # The text with the case's value for each :NAME.
 sub with_values
 {
 	my ($text, $case) = @_;
-	$text =~ s/(?<!:):(\w+)/defined $case->{$1} ? $case->{$1} : ":$1"/ge;
-	return $text;
+	return $text =~ s/(?<!:):(\w+)/$case->{$1} \/\/ ":$1"/ger;
 }
 
-sub same_rows
+# Does the plan on both builds have the node that the measure is about, and are
+# their rows the same?
+sub check
 {
-	my ($self, $m, $case) = @_;
-	my %rows;
-	my $sql = $m->{statement};
-	my @p = @{ $m->{parameters} || [] };
-	if (@p)
-	{
-		$sql = "prepare checked as $sql;\nexecute checked("
-		  . join(', ', map { "'$_'" } @p) . ')';
-	}
-	$sql = settings_sql($m, $case) . "$sql;";
+	my ($self, $m) = @_;
+	my (%plan, %rows);
+	my $sql = check_sql($m);
 	for my $b (@BUILDS)
 	{
 		my $server = $self->{server}{$b};
 		$server->start;
-		$rows{$b} =
-		  $server->sql("begin;\n$sql\nrollback;", database => 'bench');
+		($rows{$b}, $plan{$b}) = split /^QUERY PLAN\n/m,
+		  $server->sql($sql, database => 'bench') . "\n";
 		$server->stop;
+		fail(
+			1,
+			"the plan of $b has no \"$m->{node}\": "
+			  . in_line($m->{explain} // $m->{statement}),
+			'correct the setup of the benchmark, or its node',
+			$plan{$b}) unless has_node($plan{$b}, $m->{node});
 	}
-	my ($what, $where) = difference(@rows{@BUILDS}) or return;
-	my $set = join '',
-	  map { "\\set $_ $case->{$_}; " } sort @{ $self->{meta}{setup_values} };
+	my $different = difference(@rows{@BUILDS});
 	fail(
 		1,
-		"base and patched return $what for: " . in_line($m->{statement}),
-		'repeat it on both servers (pgseries server start base; pgseries server psql base; then patched): '
-		  . "$set\\i $self->{dir}/$self->{meta}{setup}; and the SQL above",
-		"$sql\n$where");
+		"base and patched return different rows: "
+		  . in_line($m->{explain} // $m->{statement}),
+		"repeat it on servers of both builds, after $self->{meta}{dir}/$self->{meta}{setup}",
+		"$sql\n$different") if defined $different;
+	$self->{same_rows}++;
 	return;
+}
+
+# SQL that prints the rows, "QUERY PLAN" and the plan.
+sub check_sql
+{
+	my ($m) = @_;
+	my %set = %{ $m->{set} };
+	my $statement = $m->{explain} // $m->{statement};
+	my $prepare = '';
+	my $times = 1;
+
+	# A stand-alone backend has no workers.
+	$set{max_parallel_workers_per_gather} = 0
+	  if $m->{method} eq 'instructions';
+	if ($m->{kind} eq 'execute')
+	{
+		$prepare = "prepare checked as $statement;\n";
+		$statement = 'execute checked';
+		$statement .= '(' . quoted(@{ $m->{parameters} }) . ')'
+		  if @{ $m->{parameters} || [] };
+
+		# The plan must be the one that plan_cache_mode chooses in the end.
+		if (defined $m->{generic})
+		{
+			$set{plan_cache_mode} = plan_cache_mode($m);
+		}
+		else { $times = $m->{iterations} ? $m->{iterations}[0] : 7; }
+	}
+	my $before = defined $m->{before} ? $m->{before} =~ s/$/;/gmr : '';
+	return
+		settings_sql(%set)
+	  . "begin;\n\\o /dev/null\n$before\n\\o\n$prepare"
+	  . "$statement;\n" x $times
+	  . "\\echo QUERY PLAN\nexplain (costs off) $statement;\nrollback;\n";
+}
+
+sub quoted
+{
+	my (@values) = @_;
+	return join ', ', map { "'$_'" } @values;
+}
+
+sub settings_sql
+{
+	my (%set) = @_;
+	return join '', map { "set $_ = '$set{$_}';\n" } sort keys %set;
+}
+
+# A line of the plan must begin with the node, and its name end there: neither is an
+# Append a Merge Append, nor a Gather a Gather Merge.
+sub has_node
+{
+	my ($plan, $node) = @_;
+	return ($plan // '') =~ /^\s*(?:->\s+)?\Q$node\E(?!\w| [A-Z])/m;
 }
 
 sub in_line
@@ -671,153 +654,109 @@ sub in_line
 	return $text =~ s/\s*\n\s*/ /gr;
 }
 
-# What differs between the rows of base and patched, and the first lines that do;
-# nothing if they are equal.
+# The first row that differs, or undef.
 sub difference
 {
-	my ($base, $patched) = @_;
-	return if $base eq $patched;
-	my @rows = map { [ split /\n/, $_, -1 ] } $base, $patched;
-	my ($all_base, $all_patched) = map { join "\n", sort @$_ } @rows;
-	my $lines = '';
-	my $shown = 0;
-	for my $i (0 .. max(map { $#$_ } @rows))
+	my ($base, $patched) = map { [ split /\n/, $_ // '', -1 ] } @_;
+	for my $i (0 .. ($#$base > $#$patched ? $#$base : $#$patched))
 	{
-		my @row = map { $i <= $#$_ ? $_->[$i] : undef } @rows;
-		next if defined $row[0] && defined $row[1] && $row[0] eq $row[1];
-		last if ++$shown > SHOWN_ROWS;
-		for my $k (0, 1)
-		{
-			$lines .= sprintf "row %d, %-8s %s\n", $i + 1, "$BUILDS[$k]:",
-			  defined $row[$k] ? substr($row[$k], 0, 200) : '(there is none)';
-		}
+		my ($b, $p) = map { $_->[$i] // '(there is none)' } $base, $patched;
+		return sprintf "row %d, base: %s\nrow %d, patched: %s", $i + 1, $b,
+		  $i + 1, $p
+		  if $b ne $p;
 	}
-	chomp $lines;
-	return (
-		$all_base eq $all_patched
-		? 'the same rows in another order'
-		: 'different rows',
-		$lines);
-}
-
-# "set" lines for plan_cache_mode and what else the measure asks for.
-sub settings_sql
-{
-	my ($m, $case) = @_;
-	my %set = %{ $m->{set} || {} };
-	$set{plan_cache_mode} = $case->{plan_cache_mode}
-	  if defined $case->{plan_cache_mode};
-	return join '', map { "set $_ = '$set{$_}';\n" } sort keys %set;
+	return;
 }
 
 # The call of the loop in the backend.
 sub loop_sql
 {
 	my ($m, $iterations) = @_;
-	return with_values($m->{statement}, { iterations => $iterations })
-	  if $m->{kind} eq 'loop';
-	return join "\n", ($m->{statement}) x $iterations
-	  if $m->{kind} eq 'repeat';
-	my $statement = "\$statement\$$m->{statement}\$statement\$";
-	return
-	  "select iterations, nanoseconds from pgseries_bench_plan($statement, $iterations)"
-	  if $m->{kind} eq 'plan';
-	my $parameters = join ', ', map { "'$_'" } @{ $m->{parameters} || [] };
-	my $generic =
-	  !defined $m->{generic} ? 'null' : $m->{generic} ? 'true' : 'false';
-	return
-	  "select iterations, nanoseconds from pgseries_bench_execute($statement, $iterations, array[$parameters]::text[], $generic)";
+	my $text = with_values($m->{statement}, { iterations => $iterations });
+	return $text if $m->{kind} eq 'loop';
+	return join "\n", ($text) x $iterations if $m->{kind} eq 'repeat';
+	my $call =
+	  "pgseries_bench_$m->{kind}(\$statement\$$text\$statement\$, $iterations";
+	$call .=
+		', array['
+	  . quoted(@{ $m->{parameters} || [] })
+	  . ']::text[], '
+	  . (!defined $m->{generic} ? 'null' : $m->{generic} ? 'true' : 'false')
+	  if $m->{kind} eq 'execute';
+	return "select iterations, nanoseconds from $call)";
 }
 
 sub instructions
 {
-	my ($self, $m, $case) = @_;
-	my $runs = $self->{of_scale}{runs} || 1;
+	my ($self, $m) = @_;
 	my ($low, $high) = @{ $m->{iterations} };
 	my %figure;
-	for (1 .. $runs)
+	for (1 .. $self->{runs} || $self->{meta}{runs} || 1)
 	{
-		my %total = $self->callgrind($m, $case, $low, $high);
-		for my $b (@BUILDS)
-		{
-			push @{ $figure{$b} },
-			  ($total{"$b/$high"} - $total{"$b/$low"}) / ($high - $low);
-		}
+		my %total = $self->callgrind($m, $low, $high);
+		push @{ $figure{$_} },
+		  ($total{"$_/$high"} - $total{"$_/$low"}) / ($high - $low)
+		  for @BUILDS;
 	}
-	return {
-		base => $figure{base},
-		patched => $figure{patched},
-		iterations => [ $low, $high ],
-		ratio => PgSeries::Stats::median(@{ $figure{patched} }) /
-		  PgSeries::Stats::median(@{ $figure{base} }),
-	};
+	return { %figure, iterations => [ $low, $high ] };
 }
 
 # What the statement returns, in a fresh session.
 sub count
 {
-	my ($self, $m, $case) = @_;
-	my %value;
+	my ($self, $m) = @_;
+	my %figure;
 	for my $b (@BUILDS)
 	{
 		my $server = $self->{server}{$b};
 		$server->start;
-		my $out = $server->sql($m->{statement}, database => 'bench');
+		my $out = $server->sql(settings_sql(%{ $m->{set} }) . $m->{statement},
+			database => 'bench');
 		$server->stop;
 		fail(
 			1,
 			"$b counts nothing for: " . in_line($m->{statement}),
 			'let the statement return one positive number on both builds',
 			$out) unless $out =~ /^\d+(?:\.\d+)?\z/ && $out > 0;
-		$value{$b} = $out + 0;
+		$figure{$b} = [ $out + 0 ];
 	}
-	return {
-		base => [ $value{base} ],
-		patched => [ $value{patched} ],
-		ratio => $value{patched} / $value{base},
-	};
+	return \%figure;
 }
 
 # Total instructions of a stand-alone backend, { "BUILD/COUNT" => n }.  Both
 # builds run at the same time, each in its own process.
 sub callgrind
 {
-	my ($self, $m, $case, @counts) = @_;
-	my %total;
-	my %file;
-	my @jobs;
+	my ($self, $m, @counts) = @_;
+	my (%total, %file, @jobs);
+	my $set = settings_sql(%{ $m->{set} }) =~ s/;$//mgr;
+	$set .= "$m->{before}\n" if defined $m->{before};
+	my @counted = map { "--toggle-collect=$_" }
+	  @{ $m->{counted} || $COUNTED{ $m->{kind} } };
 	for my $b (@BUILDS)
 	{
 		my $server = $self->{server}{$b};
-		my @steps;
-		for my $count (@counts)
-		{
-			my $file = $server->data . "/callgrind-$count.out";
-			unlink $file;
-			$file{"$b/$count"} = $file;
-			(my $set = settings_sql($m, $case)) =~ s/;$//mg;
-			$set .= "$m->{before}\n" if defined $m->{before};
-			push @steps, sub {
+		$file{"$b/$_"} = $server->data . "/callgrind-$_.out" for @counts;
+		push @jobs, sub {
+			for my $count (@counts)
+			{
+				unlink $file{"$b/$count"};
 				$server->single_user(
 					$set . loop_sql($m, $count) . "\n",
 					database => 'bench',
 					wrapper => [
-						'valgrind',
-						'--tool=callgrind',
-						'--quiet',
-						(   map { "--toggle-collect=$_" }
-							  @{ $m->{counted} || $COUNTED{ $m->{kind} } }),
-						"--callgrind-out-file=$file"
+						qw(valgrind --tool=callgrind --quiet),
+						@counted,
+						"--callgrind-out-file=" . $file{"$b/$count"}
 					]);
-			};
-		}
-		push @jobs, sub { $_->() for @steps; };
+			}
+		};
 	}
 	in_parallel(@jobs);
 	for my $key (keys %file)
 	{
-		my $text = read_file($file{$key});
-		($total{$key}) = $text =~ /^(?:summary|totals): (\d+)/m
+		($total{$key}) =
+			 read_file($file{$key}) =~ /^(?:summary|totals): (\d+)/m
 		  or fail(2, "$file{$key} has no total", 'run it again');
 	}
 	return %total;
@@ -826,12 +765,12 @@ sub callgrind
 sub timing
 {
 	my ($self, $m, $case) = @_;
-	my $rounds = $self->{pairs} || $self->{of_scale}{pairs};
+	my $rounds = $self->{pairs} || $self->{meta}{pairs};
 	my (@pairs, @aa);
 	for my $round (1 .. $rounds)
 	{
-		my @order = PgSeries::Stats::shuffle([qw(base patched again)],
-			$self->{seed} + $round);
+		srand $self->{seed} + $round;
+		my @order = shuffle(qw(base patched again));
 		my %value;
 		for my $which (@order)
 		{
@@ -839,29 +778,14 @@ sub timing
 			progress("$m->{name}: round $round of $rounds, $b");
 			$value{$which} = $self->one_time($b, $m, $case);
 		}
-		my $order = join '', map { substr $_, 0, 1 } @order;
 		push @pairs,
 		  {
-			order => $order,
-			base => $value{base},
-			patched => $value{patched}
+			order => join('', map { substr $_, 0, 1 } @order),
+			map { $_ => $value{$_} } @BUILDS
 		  };
 		push @aa, { first => $value{base}, second => $value{again} };
 	}
-	my $r = PgSeries::Stats::paired_ratio(
-		[ map { [ $_->{base}, $_->{patched} ] } @pairs ]);
-	my $aa = PgSeries::Stats::paired_ratio(
-		[ map { [ $_->{first}, $_->{second} ] } @aa ]);
-	return {
-		pairs => \@pairs,
-		aa => \@aa,
-		ratio => $r->{ratio},
-		ci => [ $r->{lo}, $r->{hi} ],
-		conf => $r->{conf},
-		aa_ratio => $aa->{ratio},
-		aa_ci => [ $aa->{lo}, $aa->{hi} ],
-		verdict => PgSeries::Stats::verdict($r, $aa, better => $m->{better}),
-	};
+	return { pairs => \@pairs, aa => \@aa };
 }
 
 # One figure from a freshly started server.
@@ -869,61 +793,18 @@ sub one_time
 {
 	my ($self, $b, $m, $case) = @_;
 	my $server = $self->{server}{$b};
-	my $seconds = $self->{seconds} || $self->{of_scale}{seconds};
 	$server->start;
 	my $value;
 	if ($m->{kind} eq 'pgbench')
 	{
-		my @values = map { ('-D', "$_=$case->{$_}") }
-		  grep { $case->{$_} =~ /^-?\d+$/ } sort keys %$case;
-		my $clients = $case->{clients} || 2;
-		my $options = '';
-		$options = "-c plan_cache_mode=$case->{plan_cache_mode}"
-		  if defined $case->{plan_cache_mode};
-
-		# The script is copied: the checkout may be out of the user's reach.
-		my $script = "$server->{build}{log}/$m->{script}";
-		write_file($script, read_file("$self->{dir}/$m->{script}"));
-		my $out;
-
-		# At first, a connection fills its caches and makes its plans. That is
-		# not counted: the figure is the mean of the last $seconds.
-		my $warmup = $seconds < 2 ? 2 : 3;
-		my $all = $warmup + int($seconds + 0.999);
-		run([
-				"$server->{build}{bin}/pgbench",
-				'-n',
-				'-T',
-				$all,
-				'-P',
-				1,
-				'-c',
-				$clients,
-				'-j',
-				$clients,
-				'-M',
-				$case->{protocol} || 'simple',
-				@values,
-				'-f',
-				$script,
-				'bench'
-			],
-			env => { %{ $server->environment }, PGOPTIONS => $options },
-			user => $self->{config}->user,
-			out => \my $ignored,
-			err => \$out,
-			what => "pgbench on $b");
-		my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
-		splice @tps, 0, $warmup;
-		fail(2, 'pgbench printed no tps', "see $server->{log}", $out)
-		  unless @tps;
-		$value = sum(@tps) / @tps;
+		$value = $self->pgbench($server, $m, $case);
 	}
 	else
 	{
-		my $set = settings_sql($m, $case);
 		my $call = loop_sql($m, $m->{loop} || 1000);
-		my $out = $server->sql("$set$call;\n$call;", database => 'bench');
+		my $out =
+		  $server->sql(settings_sql(%{ $m->{set} }) . "$call;\n$call;",
+			database => 'bench');
 		my ($n, $ns) = (split /\n/, $out)[-1] =~ /^(\d+)\|(\d+)/
 		  or
 		  fail(2, 'the loop printed no figures', "see $server->{log}", $out);
@@ -933,18 +814,62 @@ sub one_time
 	return $value + 0;
 }
 
+# Transactions per second.  At first, a connection fills its caches and makes its
+# plans.  That is not counted: the figure is the mean of the last seconds.
+sub pgbench
+{
+	my ($self, $server, $m, $case) = @_;
+	my $seconds = $self->{seconds} || $self->{meta}{seconds} || 1;
+	my $warmup = 2;
+	my @values = map { ('-D', "$_=$case->{$_}") }
+	  grep { $case->{$_} =~ /^-?\d+$/ } sort keys %$case;
+	my $clients = $case->{clients} || 2;
+	my %set = %{ $m->{set} };
+
+	# The script is copied: the checkout may be out of the user's reach.
+	my $script = "$server->{build}{log}/$m->{name}.sql";
+	write_file($script,
+		defined $m->{script}
+		? read_file("$self->{meta}{dir}/$m->{script}")
+		: "$m->{statement};\n");
+	run([
+			"$server->{build}{bin}/pgbench",
+			qw(-n -P 1 -T),
+			$warmup + int($seconds + 0.999),
+			'-c' => $clients,
+			'-j' => $clients,
+			'-M' => $case->{protocol} || 'simple',
+			@values,
+			'-f' => $script,
+			'bench'
+		],
+		env => {
+			%{ $server->environment },
+			PGOPTIONS => join ' ',
+			map { "-c $_=$set{$_}" } sort keys %set
+		},
+		user => $self->{config}->user,
+		out => \my $ignored,
+		err => \my $out,
+		code => 1,
+		what => "pgbench on $server->{build}{name}");
+	my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
+	splice @tps, 0, $#tps < $warmup ? $#tps : $warmup;
+	fail(1, 'pgbench printed no tps', "see $server->{log}", $out) unless @tps;
+	return sum(@tps) / @tps;
+}
+
 sub machine
 {
-	my $cpuinfo = -f '/proc/cpuinfo' ? read_file('/proc/cpuinfo') : '';
-	my ($cpu) = $cpuinfo =~ /^model name\s*:\s*(.*)$/m;
+	my ($cpuinfo, $meminfo) =
+	  map { -f $_ ? read_file($_) : '' } qw(/proc/cpuinfo /proc/meminfo);
 	my $env = { PATH => PgSeries::Config::PATH };
-	my $cores = () = $cpuinfo =~ /^processor\s*:/mg;
-	my ($memory) = (-f '/proc/meminfo' ? read_file('/proc/meminfo') : '') =~
-	  /^MemTotal:\s*(\d+)/m;
 	return {
-		cpu => $cpu || 'unknown',
-		cores => $cores,
-		memory_kb => ($memory || 0) + 0,
+		cpu => first { defined } $cpuinfo =~ /^model name\s*:\s*(.*)$/m,
+		'unknown',
+		cores => scalar(my @cores = $cpuinfo =~ /^processor\s*:/mg),
+		memory_kb => 0 +
+		  (first { defined } $meminfo =~ /^MemTotal:\s*(\d+)/m, 0),
 		kernel => capture([qw(uname -sr)]),
 		compiler =>
 		  (split /\n/, capture([qw(gcc --version)], env => $env))[0],
@@ -954,83 +879,23 @@ sub machine
 	};
 }
 
-=item read_results($config, @files)
-
-Returns the contents of result files, with the plots and figures for the README
-that meta.json names; see read_result() in L<PgSeries::Report::Results>.
-
-=cut
-
-sub read_results
+sub one_line
 {
-	my ($config, @files) = @_;
-	return map { read_result($_, $config->top . '/benchmarks') } @files;
+	my ($s) = @_;
+	my $figure = figure($s);
+	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
+	  $s->{measure}, case_text($s->{case}),
+	  (map { $figure->{$_}[0] } @BUILDS), $s->{unit}, $figure->{ratio};
+	return $line if $s->{method} ne 'time';
+	my $interval =
+	  defined $figure->{lo}
+	  ? sprintf '[%.3f, %.3f]', @{$figure}{qw(lo hi)}
+	  : '[too few pairs]';
+	return "$line $interval: $figure->{verdict}";
 }
-
-=item report_command($context)
-
-The command C<pgseries report>.  Returns the exit status: 1 if C<--dry-run> finds
-that the table in README.md is not what the results give.
 
 =back
 
 =cut
-
-sub report_command
-{
-	my ($c) = @_;
-	my $config = $c->config;
-	my $o = $c->{option};
-	my $help = 'see: pgseries report --help';
-	fail(2, '--dry-run is for --readme only', $help)
-	  if $o->{dry_run} && !$o->{readme};
-	fail(2, '--readme takes no --results: it reads benchmarks/results', $help)
-	  if $o->{readme} && defined $o->{results};
-	my $recorded = $config->top . '/benchmarks/results';
-	my $from =
-		$o->{readme}          ? $recorded
-	  : defined $o->{results} ? $o->{results}
-	  :                         $config->build . '/results';
-	my @files = sort glob "$from/*.json";
-	fail(2, "there are no results in $from", 'run: pgseries bench all')
-	  unless @files;
-	my @results = read_results($config, @files);
-	my @patches = $c->series->summaries;
-	my $topics = read_topics($config->top . '/benchmarks/topics.json');
-
-	if ($o->{readme})
-	{
-		check_topics($topics, \@results, \@patches);
-		return readme($c, \@results, \@patches);
-	}
-	my $text = PgSeries::Report::write_report(
-		results => \@results,
-		patches => \@patches,
-		plots => $config->top . '/benchmarks',
-		output => $config->build . '/report',
-		topics => $topics,
-		complete => -d $recorded && abs_path($from) eq abs_path($recorded));
-	return $c->say({ results => as_bytes(\@results) }, $text);
-}
-
-# Updates the table in README.md, or with --dry-run tells whether it is current.
-sub readme
-{
-	my ($c, $results, $patches) = @_;
-	my $file = $c->config->top . '/README.md';
-	my $old = read_file($file);
-	my $new = PgSeries::Report::update_readme($old, $results, $patches);
-	return $c->say({ changed => 0 }, 'README.md: the table is current')
-	  if $old eq $new;
-	if ($c->{option}{dry_run})
-	{
-		info(
-			"pgseries: README.md: the table is not what benchmarks/results gives; run: pgseries report --readme"
-		);
-		return 1;
-	}
-	write_file($file, $new);
-	return $c->say({ changed => 1 }, 'README.md: table updated');
-}
 
 1;

@@ -146,20 +146,31 @@ my %COMMAND = (
 		},
 		code => sub { return PgSeries::Stress::command(@_); },
 	},
+	demo => {
+		usage => '',
+		summary => 'show on one screen what the series does',
+		options => {
+			'tiny' =>
+			  'measure tiny tables, and only once: a test of the demo',
+		},
+		example => 'pgseries demo',
+		code => sub {
+			require PgSeries::Demo;
+			return PgSeries::Demo::command(@_);
+		},
+	},
 	bench => {
 		usage => 'NAME... | all',
 		summary => 'measure base against patched',
 		options => {
 			'method=s' =>
 			  'instructions, count or time only (default: what the benchmark has)',
-			'scale=s' => 'demo, full or original (default: full)',
 			'gate=f' =>
 			  'exit 1 if patched needs more than this share of base, such as 1.01',
 			'case=s@' => 'only cases with NAME=VALUE (repeatable)',
 			'pairs=i' => 'number of A/B pairs (default: the benchmark\'s)',
 			'seconds=f' => 'length of one timed run',
 			'seed=i' => 'seed of the order of the pairs',
-			'minutes=f' => 'start no case after this time',
 			'output=s' =>
 			  'directory for the results (default: BUILD/results)',
 		},
@@ -169,15 +180,17 @@ my %COMMAND = (
 	},
 	report => {
 		usage => '',
-		summary => 'write BUILD/report from the results and print the table',
+		summary =>
+		  'write BUILD/report/index.html: plots, worst cases, all figures',
 		options => {
-			'results=s' => 'directory of results (default: BUILD/results)',
-			'readme' =>
-			  'update the table in README.md from benchmarks/results',
+			'results=s' =>
+			  'directory of results (default: benchmarks/results)',
+			'docs' =>
+			  'write doc/results.md and the figures in README.md instead',
 			'dry-run' =>
-			  'with --readme: write nothing; exit 1 if the table differs',
+			  'with --docs: write nothing; exit 1 if a document differs',
 		},
-		example => 'pgseries report --results=benchmarks/results',
+		example => 'pgseries report --results=build/results',
 		code => \&report,
 	},
 	submit => {
@@ -214,7 +227,7 @@ my %COMMAND = (
 			  if !defined $to || @more;
 			my $text = $c->series->range_diff(map { $c->series->version($_) }
 				  ($from, $to));
-			return $c->say({ range_diff => $text }, $text);
+			return $c->say($text);
 		},
 	},);
 
@@ -320,7 +333,7 @@ sub help
 		my $text = join '',
 		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
 		  qw(fetch apply status export lint check build test stress server
-		  bench report submit rebase range-diff);
+		  demo bench report submit rebase range-diff);
 		return <<"EOT";
 pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
 
@@ -330,7 +343,7 @@ Commands:
 $text
 Exit status: 0 success; 1 a finding, a failed test or a regression; 2 trouble
 (usage, missing tool, wrong checksum, full disk); 3 a patch does not apply;
-130 interrupted.  "pgseries COMMAND --help" tells more; doc/pgseries.md is the
+130 interrupted.  "pgseries COMMAND --help" tells more; doc/develop.md is the
 manual.
 EOT
 	}
@@ -376,8 +389,7 @@ sub builds
 # Prints the last argument.  Returns 0.
 sub say
 {
-	my ($c, @text) = @_;
-	my $text = $text[-1];
+	my ($c, $text) = @_;
 	print $text =~ /(?:\n|^)\z/ ? $text : "$text\n";
 	return 0;
 }
@@ -774,8 +786,8 @@ sub report
 {
 	my ($c, @words) = @_;
 	no_words('report', @words);
-	require PgSeries::Bench;
-	return PgSeries::Bench::report_command($c);
+	require PgSeries::Report;
+	return PgSeries::Report::report_command($c);
 }
 
 sub rebase
@@ -795,8 +807,7 @@ sub rebase
 	  : "none of "
 	  . scalar(@results)
 	  . " needs a hand; branch series-$version has them";
-	$c->say({ version => $version, patches => \@results },
-		join("\n", @lines));
+	$c->say(join("\n", @lines));
 	return @conflicts ? 3 : 0;
 }
 
@@ -825,7 +836,6 @@ sub submit
 		join("\n", @said)) if @said;
 	my @dirs = map { PgSeries::Submit::write_set($c, $_) } @sets;
 	return $c->say(
-		{ directories => \@dirs },
 		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
 }
 

@@ -636,20 +636,12 @@ sub rule_pgindent
 		fail(
 			2,
 			"pgindent failed on $p->{file}",
-			rebuild($self->{pgindent}), $err);
+			"see what it says; or build or install $self->{pgindent} again",
+			$err);
 		return;
 	};
 	$self->check_layout($p, qr{\.[ch]$}, $indent);
 	return;
-}
-
-# What to do about a pg_bsd_indent that fails, which is that of a build or another.
-sub rebuild
-{
-	my ($program) = @_;
-	return $program =~ m{^((?:.*/b)/([^/]+))/(build/src/tools/pg_bsd_indent)/}
-	  ? "remove $1/$3 and $1/stamp, then run: pgseries build $2"
-	  : "install $program again";
 }
 
 sub rule_perltidy

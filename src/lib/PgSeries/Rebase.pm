@@ -3,7 +3,7 @@ package PgSeries::Rebase;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Git  qw(git git_capture git_status patched_tree);
+use PgSeries::Git  qw(commit_id git git_capture git_status patched_tree);
 use PgSeries::Util qw(fail);
 
 =pod
@@ -96,18 +96,14 @@ sub rebase
 sub set_branch
 {
 	my ($repository, $branch, $commit) = @_;
-	my ($is, $was) = map {
-		git_status(
-			$repository,
-			[ qw(rev-parse -q --verify), $_ ],
-			out => \my $out);
-		$out
-	} "refs/heads/$branch", "refs/pgseries-rebased/$branch";
+	my ($is, $was) =
+	  map { commit_id($repository, $_) || '' } "refs/heads/$branch",
+	  "refs/pgseries-rebased/$branch";
 	fail(
 		2,
 		"the branch $branch of $repository has commits of yours",
 		"keep them: git branch -m $branch NAME; then run the same command again"
-	) if $is ne '' && $is ne $was && $is ne "$commit\n";
+	) if $is ne '' && $is ne $was && $is ne $commit;
 	my $status = git_status(
 		$repository,
 		[ 'branch', '-f', $branch, $commit ],
@@ -125,17 +121,15 @@ sub set_branch
 sub commit_like
 {
 	my ($repository, $like, $tree, $parent) = @_;
-	my ($name, $email, $date, $message) = split /\0/,
+	my %env;
+	(@env{ map { "GIT_AUTHOR_$_" } qw(NAME EMAIL DATE) }, my $message) =
+	  split /\0/,
 	  git_capture($repository, qw(log -1 --format=%an%x00%ae%x00%ad%x00%B),
 		$like);
 	git_status(
 		$repository,
 		[ 'commit-tree', $tree, '-p', $parent, '-m', $message ],
-		env => {
-			GIT_AUTHOR_NAME => $name,
-			GIT_AUTHOR_EMAIL => $email,
-			GIT_AUTHOR_DATE => $date
-		},
+		env => \%env,
 		out => \my $commit) == 0
 	  or fail(2, 'git commit-tree failed', 'free some disk space');
 	chomp $commit;

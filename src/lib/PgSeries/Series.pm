@@ -401,7 +401,7 @@ sub apply_one
 		'free some space, then run the same command again'
 	) if "$out$err" =~ /No space left/;
 	my $other_release =
-	  'for another release see "A new minor release" in doc/package.md';
+	  'for another release see "A new minor release" in doc/develop.md';
 	fail(
 		3,
 		"$patch->{file} does not apply: git am has stopped in $dir",
@@ -619,14 +619,16 @@ sub export
 
 =item round_trip
 
-Applies all patches, exports them and compares.  Returns the differences, one
-line each: none in a series that is well kept.
+Applies each topic to upstream, after those that it needs, then all patches,
+exports them and compares.  Returns the differences, one line each: none in a series
+that is well kept.
 
 =cut
 
 sub round_trip
 {
 	my ($self) = @_;
+	$self->commit_of($self->alone($_)) for $self->topics;
 	my @texts = $self->format($self->commit_of($self->patches));
 	return @{ $self->plan(undef, @texts)->{said} };
 }

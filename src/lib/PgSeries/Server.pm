@@ -16,15 +16,6 @@ use PgSeries::Util
 
 PgSeries::Server - a PostgreSQL server of one of the builds
 
-=head1 SYNOPSIS
-
-  my $server = PgSeries::Server->new($config, $build,
-      name => 'bench', settings => { shared_buffers => '512MB' });
-  $server->create;
-  $server->start;
-  print $server->sql('select version()');
-  $server->stop;
-
 =head1 DESCRIPTION
 
 The data directory is WORK/b/BUILD/data/NAME.  Every build has its own: data
@@ -51,19 +42,19 @@ sub new
 {
 	my ($class, $config, $build, %opt) = @_;
 	my $name = $opt{name} || 'main';
-	my $self = bless {
+	my $data = "$build->{dir}/data/$name";
+	return bless {
 		config => $config,
 		build => $build,
 		name => $name,
-		data => "$build->{dir}/data/$name",
-		log => "$build->{dir}/data/$name.log",
+		data => $data,
+		log => "$data.log",
 		passfile => "$build->{dir}/$name.pgpass",
-		made_by => "$build->{dir}/data/$name.stamp",
+		made_by => "$data.stamp",
 		port => $opt{port} || 5432,
 		tcp => $opt{tcp},
 		settings => $opt{settings} || {},
 	}, $class;
-	return $self;
 }
 
 =item data, log, port, socket_dir, passfile
@@ -73,8 +64,7 @@ the password file for libpq.
 
 =cut
 
-sub data { my ($self) = @_; return $self->{data}; }
-
+sub data     { my ($self) = @_; return $self->{data}; }
 sub log      { my ($self) = @_; return $self->{log}; }
 sub port     { my ($self) = @_; return $self->{port}; }
 sub passfile { my ($self) = @_; return $self->{passfile}; }
@@ -103,20 +93,6 @@ sub socket_dir
 	return $self->{socket_dir} = $dir;
 }
 
-# Programs of this build, as the user who may run them.
-sub command
-{
-	my ($self, $program, @arguments) = @_;
-	return [ "$self->{build}{bin}/$program", @arguments ];
-}
-
-# The environment of this build's programs.
-sub program_environment
-{
-	my ($self) = @_;
-	return { %{ $self->{config}->environment }, %{ $self->{build}{env} } };
-}
-
 =item environment
 
 What a client needs to reach the server: a hash of PGHOST, PGPORT and so on,
@@ -135,6 +111,13 @@ sub environment
 		PGDATABASE => 'postgres',
 		PGOPTIONS => '',
 	};
+}
+
+# The environment of programs that need no server.
+sub program_environment
+{
+	my ($self) = @_;
+	return { %{ $self->{config}->environment }, %{ $self->{build}{env} } };
 }
 
 =item create
@@ -166,10 +149,11 @@ sub create
 	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
 	my $log = "$self->{build}{log}/initdb-$self->{name}.log";
 	unlink $log;
-	run($self->command(
-			qw(initdb --no-sync --auth=trust --username=postgres
-			  --locale=C --encoding=UTF8 --no-instructions -D), $self->{data}
-		),
+	run([
+			"$self->{build}{bin}/initdb",
+			qw(--no-sync --auth=trust --username=postgres --locale=C
+			  --encoding=UTF8 --no-instructions -D), $self->{data}
+		],
 		env => $self->program_environment,
 		user => $config->user,
 		log => $log,
@@ -217,7 +201,7 @@ sub pg_ctl
 {
 	my ($self, @arguments) = @_;
 	return run_status(
-		$self->command('pg_ctl', @arguments, '-D', $self->{data}),
+		[ "$self->{build}{bin}/pg_ctl", @arguments, '-D', $self->{data} ],
 		env => $self->program_environment,
 		user => $self->{config}->user,
 		out => \my $out,
@@ -364,17 +348,20 @@ C<env> comes on top of C<environment>.
 sub client
 {
 	my ($self, $command, %opt) = @_;
-	$command = $self->client_command($command, \%opt);
-	return run_status($command, %opt);
+	return run_status($self->as_client($command, %opt));
 }
 
-# The command; fills in the options.
-sub client_command
+# What run and run_status take.
+sub as_client
 {
-	my ($self, $command, $opt) = @_;
-	$opt->{env} = { %{ $self->environment }, %{ $opt->{env} || {} } };
-	$opt->{user} = $self->{config}->user;
-	return $command->[0] =~ m{/} ? $command : $self->command(@$command);
+	my ($self, $command, %opt) = @_;
+	my ($program, @arguments) = @$command;
+	$program = "$self->{build}{bin}/$program" unless $program =~ m{/};
+	return (
+		[ $program, @arguments ],
+		%opt,
+		env => { %{ $self->environment }, %{ $opt{env} || {} } },
+		user => $self->{config}->user);
 }
 
 =item sql($text, %options)
@@ -388,22 +375,19 @@ sub sql
 {
 	my ($self, $text, %opt) = @_;
 	my %variables = %{ $opt{variables} || {} };
-	my %run = (
-		in => $text,
-		out => \my $out,
-		code => 1,
-		what => "SQL on build $self->{build}{name}",
-		remedy => "see $self->{log}");
-	my $command = $self->client_command(
-		[
-			qw(psql --no-psqlrc --quiet --no-align --tuples-only
-			  --set=ON_ERROR_STOP=1),
-			(map { "--set=$_=$variables{$_}" } sort keys %variables),
-			'-d',
-			$opt{database} || 'postgres'
-		],
-		\%run);
-	run($command, %run);
+	my @psql = qw(psql --no-psqlrc --quiet --no-align --tuples-only
+	  --set=ON_ERROR_STOP=1);
+	run($self->as_client(
+			[
+				@psql,
+				(map { "--set=$_=$variables{$_}" } sort keys %variables),
+				'-d', $opt{database} || 'postgres'
+			],
+			in => $text,
+			out => \my $out,
+			code => 1,
+			what => "SQL on build $self->{build}{name}",
+			remedy => "see $self->{log}"));
 	chomp $out;
 	return $out;
 }
@@ -428,8 +412,8 @@ sub single_user
 		[
 			@{ $opt{wrapper} || [] }, "$self->{build}{bin}/postgres",
 			'--single', '-D',
-			$self->{data}, '-c',
-			'exit_on_error=on', $opt{database} || 'postgres'
+			$self->{data}, qw(-c exit_on_error=on),
+			$opt{database} || 'postgres'
 		],
 		env => $self->program_environment,
 		user => $config->user,
@@ -437,16 +421,13 @@ sub single_user
 		in => $sql,
 		out => \$out,
 		err => \$err);
-	if ($status != 0 || $err =~ /^.*(?:ERROR|FATAL|PANIC): .*/m)
-	{
-		my ($why) = $err =~ /^(.*(?:ERROR|FATAL|PANIC): .*)/m;
-		$why = "exit status $status" unless defined $why;
-		fail(
-			1,
-			"a stand-alone backend of build $self->{build}{name} failed: $why",
-			'run the statement on a server: pgseries server psql',
-			$err);
-	}
+	my ($why) = $err =~ /^(.*(?:ERROR|FATAL|PANIC): .*)/m;
+	$why = "exit status $status" if !defined $why && $status != 0;
+	fail(
+		1,
+		"a stand-alone backend of build $self->{build}{name} failed: $why",
+		'run the statement on a server: pgseries server psql', $err
+	) if defined $why;
 	return $out;
 }
 

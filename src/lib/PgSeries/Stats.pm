@@ -21,11 +21,9 @@ Nothing here assumes that run times follow a normal distribution.  They do
 not: a run is now and then much slower, never much faster.  So the middle is
 the median, and its interval comes from the order of the runs.
 
-No function changes its arguments, and none uses perl's C<rand>: the same
-input and seed give the same result on every perl.  A wrong argument is a
-mistake of the caller and raises an exception with C<croak>.  "Number" below
-means a finite number; anything else raises "PROGRAM: not a number: VALUE",
-and an empty list raises "FUNCTION: no values".
+No function changes its arguments.  A wrong argument is a mistake of the caller and
+raises an exception with C<croak>.  "Number" below means a finite number; anything
+else raises "FUNCTION: not a number: VALUE", and an empty list "FUNCTION: no values".
 
 =head1 FUNCTIONS
 
@@ -41,8 +39,7 @@ use Exporter     qw(import);
 use List::Util   qw(max);
 use Scalar::Util qw(looks_like_number);
 
-our @EXPORT_OK =
-  qw(median median_interval random_integers paired_ratio shuffle verdict);
+our @EXPORT_OK = qw(median median_interval paired_ratio verdict);
 
 # Differences smaller than this are of no practical interest; see verdict().
 use constant EQUIVALENCE => 0.02;
@@ -113,37 +110,6 @@ sub median_interval
 	return ($x[ $k - 1 ], $x[ $n - $k ], 1 - 2 * $tail);
 }
 
-=item random_integers($who, $seed)
-
-Takes the name of the caller, for messages, and a seed.  Returns a function that
-takes a limit and returns an integer from 0 to limit - 1.  Raises "WHO: seed must
-be an integer from 0 to 4294967295".
-
-=cut
-
-# Marsaglia's xorshift128 ("Xorshift RNGs", Journal of Statistical Software
-# 8(14), 2003) with his start values, the first of them changed by the seed.
-# Only shifts and exclusive ors of 32 bits, so that a perl with 32-bit
-# integers does the same.  The early numbers of neighbouring seeds resemble
-# each other and are discarded.
-sub random_integers
-{
-	my ($who, $seed) = @_;
-
-	croak "$who: seed must be an integer from 0 to 4294967295"
-	  unless defined $seed && $seed =~ /^\d{1,10}$/ && $seed <= 0xFFFFFFFF;
-
-	my @state = (123456789 ^ $seed, 362436069, 521288629, 88675123);
-	my $next = sub {
-		my $t = $state[0] ^ (($state[0] << 11) & 0xFFFFFFFF);
-		my $w = $state[3];
-		@state = (@state[ 1 .. 3 ], $w ^ ($w >> 19) ^ $t ^ ($t >> 8));
-		return $state[3];
-	};
-	$next->() foreach 1 .. 64;
-	return sub { return int($next->() / 4294967296 * $_[0]) };
-}
-
 =item paired_ratio(\@pairs)
 
 Takes pairs C<[base, patched]> of positive numbers (for an A/A run, C<[first,
@@ -180,29 +146,6 @@ sub paired_ratio
 		conf => $actual,
 		n => scalar @ratios
 	};
-}
-
-=item shuffle(\@list, $seed)
-
-Takes a list of anything and a seed.  Returns the list in an order that only
-depends on the seed: the shuffle of Fisher and Yates, as in Knuth, The Art of
-Computer Programming, volume 2, section 3.4.2, algorithm P.  Raises "shuffle:
-seed must be an integer from 0 to 4294967295".
-
-=cut
-
-sub shuffle
-{
-	my ($list, $seed) = @_;
-	my @x = @$list;
-	my $random = random_integers('shuffle', $seed);
-
-	foreach my $i (reverse 1 .. $#x)
-	{
-		my $j = $random->($i + 1);
-		@x[ $i, $j ] = @x[ $j, $i ];
-	}
-	return @x;
 }
 
 =item verdict($ratio, $aa, better => 'lower' | 'higher')

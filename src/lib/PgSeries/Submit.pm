@@ -3,12 +3,10 @@ package PgSeries::Submit;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Glob qw(:bsd_glob);
 use File::Path qw(remove_tree);
-use PgSeries::Bench;
 use PgSeries::Git qw(git_status);
-use PgSeries::Report;
-use PgSeries::Report::Topics qw(filler read_topics);
+use PgSeries::Report::Results qw(read_results);
+use PgSeries::Report::Topics qw(filler read_topics text_table);
 use PgSeries::Util           qw(fail make_dir on_exit read_file write_file);
 use Text::Wrap               qw(wrap);
 
@@ -62,14 +60,12 @@ sub check_set
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
 		'write that line') unless $text =~ /^Subject: \[PATCH 0\/N\] /;
 	$text =~ s/\@BASE\@/$series->upstream->actual_version/ge;
-	my @results = results($c);
+	my @results = read_results($config);
 	$text = fill_letter($config, $source, $text, \@results, $topic);
 
 	if ($text =~ /^\@RESULTS\@$/m)
 	{
-		my @of_topic = grep { $_->{topic} eq $topic } @results;
-		my @list = $series->summaries(@patches);
-		my $table = PgSeries::Report::text_table(\@of_topic, \@list);
+		my $table = text_table(read_topics($config), \@results, $topic);
 		my $lines = $table =~ tr/\n//;
 		fail(
 			2,
@@ -176,9 +172,7 @@ sub fill_letter
 {
 	my ($config, $file, $text, $results, $topic) = @_;
 	return $text unless $text =~ /[{}]/;
-	my $fill =
-	  filler($file, read_topics($config->top . '/benchmarks/topics.json'),
-		$results, $topic);
+	my $fill = filler($file, read_topics($config), $results, $topic);
 	my @parts;
 
 	for my $line (split /^/, $text)
@@ -216,14 +210,6 @@ sub wrapped
 	local $Text::Wrap::huge = 'overflow';
 	local $Text::Wrap::unexpand = 0;
 	return wrap($mark, ' ' x length $mark, $text) =~ s/ +$//mgr;
-}
-
-# The results that letters are about.
-sub results
-{
-	my ($c) = @_;
-	return PgSeries::Bench::read_results($c->config,
-		sort glob($c->config->top . '/benchmarks/results/*.json'));
 }
 
 # As git format-patch writes it.

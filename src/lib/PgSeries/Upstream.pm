@@ -46,7 +46,12 @@ sub new
 {
 	my ($class, $config) = @_;
 	my $base = read_base($config->patches . '/BASE');
-	return bless { config => $config, %$base }, $class;
+	return bless {
+		config => $config,
+		tarball => $config->tarball,
+		option => './configure --with-tarball=FILE or PGSERIES_TARBALL',
+		%$base
+	}, $class;
 }
 
 =item read_base($file)
@@ -120,24 +125,23 @@ necessary.
 sub fetch
 {
 	my ($self) = @_;
-	my $config = $self->{config};
-	my $cache = make_dir($config->work . '/upstream');
+	my $cache = make_dir($self->{config}->work . '/upstream');
 	my $cached = "$cache/postgresql-$self->{version}.tar.bz2";
 	my @tried;
 
-	if (defined(my $given = $config->tarball))
+	if (defined(my $given = $self->{tarball}))
 	{
-		fail(
-			2,
-			"there is no tarball $given",
-			'correct --with-tarball or PGSERIES_TARBALL') unless -f $given;
+		fail(2, "there is no tarball $given", "correct $self->{option}")
+		  unless -f $given;
+		return $given unless defined $self->{sha256};
 		$self->verify($given);
 		$self->adopt($given, $cached);
 		return $cached;
 	}
 	if (-f $cached)
 	{
-		return $cached if sha256($cached) eq $self->{sha256};
+		return $cached
+		  if !defined $self->{sha256} || sha256($cached) eq $self->{sha256};
 		info("$cached: wrong checksum, removed");
 		unlink $cached;
 	}
@@ -151,7 +155,7 @@ sub fetch
 		2,
 		"cannot obtain PostgreSQL $self->{version} ("
 		  . join('; ', @tried) . ')',
-		'download it by hand and pass ./configure --with-tarball=FILE');
+		"download it by hand and use $self->{option}");
 	return;
 }
 
@@ -182,9 +186,12 @@ sub adopt
 {
 	my ($self, $from, $to) = @_;
 	return if -f $to && sha256($to) eq $self->{sha256};
-	if (!copy($from, "$to.part") || sha256("$to.part") ne $self->{sha256})
+	my $why =
+	   !copy($from, "$to.part")               ? "$!"
+	  : sha256("$to.part") ne $self->{sha256} ? 'it changed on the way'
+	  :                                         undef;
+	if (defined $why)
 	{
-		my $why = "$!";
 		unlink "$to.part";
 		fail(
 			2,
@@ -199,10 +206,7 @@ sub rename_in_cache
 {
 	my ($from, $to) = @_;
 	rename($from, $to)
-	  or fail(
-		2,
-		"cannot rename $from: $!",
-		'check the permissions of ' . dirname($to));
+	  or fail(2, "cannot rename $from: $!", "check the permissions of $to");
 	return;
 }
 
@@ -248,25 +252,14 @@ sub fetch_url
 sub download
 {
 	my ($url, $file) = @_;
-	my ($status, $why) = (1, 'neither curl nor wget is installed');
-	if (find_tool('curl'))
-	{
-		$status = run_status(
-			[
-				qw(curl --fail --silent --show-error --location
-				  --connect-timeout 10 --retry 1 --max-time 600 -o),
-				$file, $url
-			],
-			err => \$why);
-	}
-	elsif (find_tool('wget'))
-	{
-		$status = run_status(
-			[ qw(wget --no-verbose --timeout=10 --tries=2 -O), $file, $url ],
-			err => \$why);
-	}
-	$why =~ s/\n.*//s;
-	return ($status, $why);
+	return (1, 'curl is not installed') unless find_tool('curl');
+	my $status = run_status(
+		[
+			qw(curl --fail --silent --show-error --location
+			  --connect-timeout 10 --retry 1 --max-time 600 -o), $file, $url
+		],
+		err => \my $why);
+	return ($status, $why =~ s/\n.*//sr);
 }
 
 # Source entries for the suites that carry the package, derived from the
@@ -280,8 +273,9 @@ sub fetch_package
 	return (undef, 'source package: no usable apt source is configured')
 	  unless @entries;
 	my $apt = "$cache/apt";
-	remove_tree($apt);
-	my $forget = on_exit(sub { remove_tree($apt); });
+	my $remove = sub { remove_tree($apt); };
+	$remove->();
+	my $forget = on_exit($remove);
 	make_dir("$apt/$_")
 	  for qw(lists/partial cache/archives/partial state parts download);
 	write_file("$apt/parts/pgseries.sources", join("\n", @entries));
@@ -295,55 +289,46 @@ sub fetch_package
 		"Dir::Etc::SourceParts=$apt/parts",
 		'Acquire::Retries=2',
 		'APT::Sandbox::User=root');
-	info("fetching the source package $self->{package}");
-	my ($why, $versions);
-	my $status = run_status(
-		[ 'apt-get', @options, '-qq', 'update' ],
-		err => \$why,
-		env => { LC_ALL => 'C' });
-	$status = run_status(
-		[ 'apt-cache', @options, 'showsrc', $self->{package} ],
-		out => \$versions,
-		err => \$why,
-		env => { LC_ALL => 'C' }) if $status == 0;
-	my ($major, $minor) = $self->{version} =~ /^(\d+)\.(\d+)/;
-	my @have =
-	  sort { minor($b) <=> minor($a) }
-	  grep { minor($_) >= $minor }
-	  ($versions || '') =~ /^Version:\s*(\Q$major\E\.\d+-\S+)/mg;
-	my ($pick) = grep { minor($_) == $minor } @have;
-	$pick = $have[0] unless defined $pick;
-	my $file;
-
-	if ($status == 0 && defined $pick)
-	{
-		$status = run_status(
-			[
-				'apt-get', @options,
-				'-qq', 'source',
-				'--download-only', "$self->{package}=$pick"
-			],
+	my ($said, $why);
+	my $run = sub {
+		my ($program, @arguments) = @_;
+		return run_status(
+			[ $program, @options, @arguments ],
 			cwd => "$apt/download",
+			out => \$said,
 			err => \$why,
 			env => { LC_ALL => 'C' });
-		($file) = glob "$apt/download/*.orig.tar.bz2" if $status == 0;
-	}
+	};
+	info("fetching the source package $self->{package}");
+	my $status = $run->('apt-get', qw(-qq update))
+	  || $run->('apt-cache', 'showsrc', $self->{package});
+
+	# This release, or else the last one if a checksum says which it should be.
+	my ($major, $minor) = $self->{version} =~ /^(\d+)\.(\d+)/;
+	my %have = map { /\.(\d+)-/ => $_ }
+	  ($status ? '' : $said) =~ /^Version:\s*(\Q$major\E\.\d+-\S+)/mg;
+	my ($last) = sort { $b <=> $a } grep { $_ >= $minor } keys %have;
+	my $pick = $have{$minor};
+	$pick ||= $have{$last} if defined $last && defined $self->{sha256};
+	$run->(
+		'apt-get', qw(-qq source --download-only),
+		"$self->{package}=$pick") if $pick;
+	my ($file) = glob "$apt/download/*.orig.tar.bz2";
+
 	if (!defined $file)
 	{
-		$why = 'the archive does not carry it' if !$why;
-		$why =~ s/\n.*//s;
+		$why = 'source package: '
+		  . ($why ? $why =~ s/\n.*//sr : 'the archive does not carry it');
 		$forget->();
-		remove_tree($apt);
-		info("source package: $why");
-		return (undef, "source package: $why");
+		$remove->();
+		info($why);
+		return (undef, $why);
 	}
 	my ($version) = $pick =~ /^([\d.]+)-/;
 	my $kept = "$cache/postgresql-$version.tar.bz2";
-	if ($version eq $self->{version})
-	{
-		# The checksum decides, not the name.
-		$self->verify($file);
-	}
+
+	# The checksum decides, not the name.
+	if ($version eq $self->{version}) { $self->verify($file); }
 	else
 	{
 		info(
@@ -353,52 +338,37 @@ sub fetch_package
 	}
 	rename_in_cache($file, $kept);
 	$forget->();
-	remove_tree($apt);
+	$remove->();
 	return $kept;
 }
 
-sub minor { my ($version) = @_; return ($version =~ /\.(\d+)/)[0]; }
-
 sub apt_entries
 {
-	my @entries;
-	my %seen;
+	my %key;
 	for my $file (glob('/etc/apt/{sources.list,sources.list.d/*}'))
 	{
 		next unless -f $file && $file =~ /\.(list|sources)$/;
-		my $text = read_file($file);
-		$text =~ s/^#.*\n//mg;
-		for my $stanza ($file =~ /\.sources$/ ? split(/\n\s*\n/, $text) : ())
+		my $text = read_file($file) =~ s/^#.*\n//mgr;
+		for my $stanza (split /\n\s*\n/, $text)
 		{
 			my %field = $stanza =~ /^([\w-]+):[ \t]*(.*(?:\n[ \t]+.*)*)$/mg;
-			next unless ($field{Types} || '') =~ /\bdeb\b/;
-			next unless ($field{Components} || '') =~ /\bmain\b/;
-			next unless ($field{URIs} || '') =~ m{(\S+/debian/?)(?:\s|$)};
-			my $uri = $1;
-			my $signed =
-			  defined $field{'Signed-By'}
-			  ? "Signed-By: $field{'Signed-By'}\n"
-			  : '';
-			push @entries, entry($uri, $signed) unless $seen{$uri}++;
+			$key{$1} ||= $field{'Signed-By'}
+			  || ''
+			  if ($field{Types} || '') =~ /\bdeb\b/
+			  && ($field{Components} || '') =~ /\bmain\b/
+			  && ($field{URIs} || '') =~ m{(\S+/debian/?)(?:\s|$)};
 		}
-		for ($file =~ /\.list$/ ? split(/\n/, $text) : ())
+		while (
+			$text =~ m{^deb\s+(?:\[(.*?)\]\s+)?(\S+/debian/?)\s.*\bmain\b}mg)
 		{
-			next
-			  unless m{^deb\s+(?:\[([^\]]*)\]\s+)?(\S+/debian/?)\s.*\bmain\b};
 			my ($options, $uri) = ($1 || '', $2);
-			my $signed =
-			  $options =~ /signed-by=(\S+)/ ? "Signed-By: $1\n" : '';
-			push @entries, entry($uri, $signed) unless $seen{$uri}++;
+			$key{$uri} ||= $options =~ /signed-by=(\S+)/ ? $1 : '';
 		}
 	}
-	return @entries;
-}
-
-sub entry
-{
-	my ($uri, $signed) = @_;
-	return
-	  "Types: deb-src\nURIs: $uri\nSuites: sid forky\nComponents: main\n$signed";
+	return map {
+		"Types: deb-src\nURIs: $_\nSuites: sid forky\nComponents: main\n"
+		  . ($key{$_} ne '' ? "Signed-By: $key{$_}\n" : '')
+	} sort keys %key;
 }
 
 =item import_into($repository)
@@ -506,36 +476,16 @@ source package.
 sub import_release
 {
 	my ($self, $repository, $version, $tarball) = @_;
-	if (defined $tarball)
-	{
-		fail(2, "there is no tarball $tarball", 'correct --tarball')
-		  unless -f $tarball;
-	}
-	else
-	{
-		my $cache = make_dir($self->{config}->work . '/upstream');
-		(my $url = $self->{url}) =~ s/\Q$self->{version}\E/$version/g;
-		my $other = bless {
-			%$self,
-			version => $version,
-			url => $url,
-			sha256 => undef
-		  },
-		  ref $self;
-		my $file = "$cache/postgresql-$version.tar.bz2";
-		my @tried;
-		for my $way (-f $file ? () : qw(fetch_url fetch_package))
-		{
-			my (undef, $why) = $other->$way($cache);
-			last if -f $file;
-			push @tried, $why || 'the archive has another release';
-		}
-		fail(
-			2,
-			"cannot obtain PostgreSQL $version (" . join('; ', @tried) . ')',
-			'download it by hand and pass --tarball=FILE') unless -f $file;
-		$tarball = $file;
-	}
+	my $other = bless {
+		%$self,
+		version => $version,
+		url => $self->{url} =~ s/\Q$self->{version}\E/$version/gr,
+		sha256 => undef,
+		tarball => $tarball,
+		option => '--tarball=FILE'
+	  },
+	  ref $self;
+	$tarball = $other->fetch;
 	my $temp = "$repository.release";
 	my $forget = on_exit(sub { remove_tree($temp); });
 	unpack_release($tarball, $version, $temp);

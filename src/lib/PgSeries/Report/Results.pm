@@ -6,64 +6,45 @@ package PgSeries::Report::Results;
 
 PgSeries::Report::Results - results of benchmarks, and what they say
 
-=head1 SYNOPSIS
-
-  use PgSeries::Report::Results qw(figure read_result);
-
-  my $result = read_result('build/results/NAME.json', 'benchmarks');
-  print figure($_)->{verdict}, "\n" foreach @{ $result->{series} };
-
 =head1 DESCRIPTION
 
-Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of
-the summary that a result file carries beside them, only C<ratio> is read: it
-must agree with the raw runs within 1%, so that a file edited by hand or
-written by a faulty benchmark is found.
+Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of the
+summary that a result file carries beside them, only C<ratio> is read: it must
+agree with the raw runs within 1%, so that a file edited by hand is found.
 
 =head1 RESULT FILES
 
-One JSON file for each benchmark:
+One JSON file for each benchmark, NAME.json:
 
   format    1
-  bench     name: the plots are benchmarks/BENCH/FILE
-  title, topic, scale, date
+  bench     NAME
+  topic     the topic: the benchmark is benchmarks/TOPIC/NAME
+  title, scale, date
   base      version that is the base
   patched   key of the series that was measured
   machine   facts, name and value
   axis      { name, label }: the key of "case" that varies most
   series    list of figures, see below
-  plots     list of { file, title, measure, x, where, lines }
-  readme    list of { patch, measure, case, text }; patch is a file name without
-            number
+  plots     list of { file, title, measure, x, where, lines }; where the
+            benchmark has a meta.json, those that it has now
 
-Which plots and which figures for the README there are is not a matter of the
-run: where benchmarks/BENCH/meta.json exists, C<plots> and C<readme> are those
-that it has now.
-
-A figure names its C<measure>, C<label>, C<unit>, which direction is
-C<better> ("lower" or "higher") and its C<case>, a hash.  The raw runs depend
-on the C<method>:
+A figure names its C<measure>, C<label> (C<:KEY> in it is a value of the case),
+C<unit>, which direction is C<better> ("lower" or "higher") and its C<case>, a
+hash.  The raw runs depend on the C<method>:
 
   instructions   "base" and "patched": lists of counts
   count          the same, for what else can be counted
   time           "pairs": list of { base, patched }, and
                  "aa": list of { first, second }, base against itself
 
-A figure may carry the C<date> of its own run, if others were measured later.
-
-C<ratio> is patched / base: of the medians for instructions, the median of the
-ratios of the pairs for time.
-
 A plot shows the figures of one C<measure> (or of a list of them) whose case
 agrees with C<where>, against the case's key C<x>; C<lines> names the key (or a
-list of keys) whose values make lines of their own.  An entry of C<readme> gives
-one figure, the only one of its measure whose case agrees with C<case>, to a
-patch.
+list of keys) whose values make lines of their own.
 
 =head1 FUNCTIONS
 
-Blocks and inlines are those of L<PgSeries::Report::Markup>.  Only read_result()
-and refuse() raise errors.
+Texts are decoded.  Numbers of a figure have the unit of its C<unit>; a ratio is
+patched / base.  Only read_results() and refuse() raise errors.
 
 =over
 
@@ -72,26 +53,22 @@ and refuse() raise errors.
 use strict;
 use warnings FATAL => 'all';
 
+use Encode          qw(encode_utf8);
 use Exporter        qw(import);
-use List::Util      qw(max min);
+use File::Basename  qw(basename);
+use File::Glob      qw(bsd_glob);
+use List::Util      qw(max min uniq);
 use PgSeries::Stats qw(median median_interval paired_ratio verdict);
 use PgSeries::Util  qw(fail slurp_json);
 use Scalar::Util    qw(looks_like_number);
 
-our @EXPORT_OK = qw(builds case_text case_value dates figure grouped interval
-  machine medians mixed number ratio ratio_text read_result refuse select_series
-  texts verdict_inline);
+our @EXPORT_OK = qw(VISIBLE case_text figure fill_label grouped medians
+  number quantity ratio ratio_text read_results refuse select_series shown
+  unit);
 
-use constant FORMAT => 1;
-
-# Instruction counts are exact, but a change that a ratio with three decimals
-# does not show is none.
+# Counts are exact, but a change that a ratio with three decimals does not show
+# is none.
 use constant VISIBLE => 0.0005;
-
-my %runs_of = (
-	instructions => [qw(base patched)],
-	count => [qw(base patched)],
-	time => [qw(pairs aa)]);
 
 =item refuse($message, $remedy [, $detail])
 
@@ -103,195 +80,151 @@ text, but what is printed must be bytes.
 sub refuse
 {
 	my (@texts) = @_;
-
-	foreach my $text (@texts)
-	{
-		utf8::encode($text) if utf8::is_utf8($text);
-	}
-	return fail(2, @texts);
+	return fail(2, map { utf8::is_utf8($_) ? encode_utf8($_) : $_ } @texts);
 }
 
-=item read_result($file, $benchmarks)
+=item read_results($config [, $dir])
 
-Takes the path of a result file and that of the directory benchmarks (without it,
-no meta.json is read).  Returns the contents, with the path as C<file>.  Raises an
-error that names the file and the remedy unless they are as described above.
+Returns the results of a directory (of benchmarks/results by default), sorted by
+name.  Each has its path as C<file> and its series in C<groups>: one for each
+measure and unit, { head, series }, where C<head> is the label that all its series
+share, or undef.  Each series gets C<text>, the label with what it does not say of
+the case, and C<row>, which tells it from the others of its group.
+
+Raises an error if there are no results, or if one is not as described above.
 
 =cut
 
-sub read_result
+sub read_results
+{
+	my ($config, $dir) = @_;
+	my $benchmarks = $config->top . '/benchmarks';
+	$dir = "$benchmarks/results" unless defined $dir;
+	my @files = sort(bsd_glob("$dir/*.json"));
+
+	refuse("there are no results in $dir", 'run: pgseries bench all')
+	  unless @files;
+	return map { _read_result($_, $benchmarks) } @files;
+}
+
+sub _read_result
 {
 	my ($file, $benchmarks) = @_;
-	my $again = 'run the benchmark again';
 	my $result = slurp_json($file);
+	my $bad =
+	  sub { refuse("$file: $_[0]", 'remove it, or run the benchmark again') };
 
-	refuse(
-		"$file is not a benchmark result: no \"format\"",
-		'remove it, or give the path of a result'
-	) unless ref $result eq 'HASH' && defined $result->{format};
-	refuse(
-		"$file has format $result->{format}, but only "
-		  . FORMAT
-		  . ' can be read',
-		"use the pgseries that wrote it, or $again"
-	) unless $result->{format} eq FORMAT;
-	foreach my $key (qw(bench title topic scale base patched date))
+	$bad->('not a benchmark result of format 1')
+	  unless ref $result eq 'HASH' && ($result->{format} || '') eq '1';
+	my @missing = grep { !defined $result->{$_} }
+	  qw(bench topic title scale base patched date machine series);
+	$bad->("\"$missing[0]\" is missing") if @missing;
+	$bad->(
+		"a result of \"$result->{bench}\" belongs in $result->{bench}.json")
+	  unless basename($file) eq "$result->{bench}.json";
+	foreach my $number (1 .. @{ $result->{series} })
 	{
-		refuse("$file: \"$key\" is missing", $again)
-		  unless defined $result->{$key}
-		  && !ref $result->{$key}
-		  && $result->{$key} ne '';
+		my $problem = _problem($result->{series}[ $number - 1 ]);
+		$bad->("series $number: $problem") if defined $problem;
 	}
-	refuse("$file: \"bench\" is not a name: $result->{bench}", $again)
-	  unless $result->{bench} =~ /^\w[\w.-]*\z/a;
-	refuse("$file: \"machine\" is not an object", $again)
-	  unless ref $result->{machine} eq 'HASH';
-	refuse("$file: \"series\" is not a list of objects", $again)
-	  unless _objects($result->{series});
+
+	my $meta = "$benchmarks/$result->{topic}/$result->{bench}/meta.json";
+	$result->{plots} = slurp_json($meta)->{plots} if -f $meta;
+	$result->{plots} ||= [];
 	$result->{file} = $file;
-
-	my $number = 0;
-	foreach my $series (@{ $result->{series} })
-	{
-		my $where = sprintf '%s: series %d (%s)', $file, ++$number,
-		  defined $series->{measure} ? $series->{measure} : '?';
-		my $problem = _series_problem($series);
-		refuse("$where: $problem", $again) if defined $problem;
-	}
-
-	my $source = $file;
-	if (defined $benchmarks && -f "$benchmarks/$result->{bench}/meta.json")
-	{
-		$source = "$benchmarks/$result->{bench}/meta.json";
-		my $meta = slurp_json($source);
-		refuse("$source is not an object", 'correct it')
-		  unless ref $meta eq 'HASH';
-		$result->{$_} = $meta->{$_} foreach qw(plots readme);
-	}
-	_check_use($result, $source);
+	$result->{groups} = [ _groups($result) ];
 	return $result;
 }
 
-sub _objects
-{
-	my ($list) = @_;
-	return ref $list eq 'ARRAY' && !grep { ref $_ ne 'HASH' } @$list;
-}
-
-# Checks the plots and the figures for the README, which the file gives.
-sub _check_use
-{
-	my ($result, $file) = @_;
-	my %keys = (
-		plots => [qw(file title x)],
-		readme => [qw(patch measure text)]);
-
-	foreach my $list (qw(plots readme))
-	{
-		$result->{$list} = [] unless defined $result->{$list};
-		refuse("$file: \"$list\" is not a list of objects", 'correct it')
-		  unless _objects($result->{$list});
-		foreach my $entry (@{ $result->{$list} })
-		{
-			my ($missing) =
-			  grep { !defined $entry->{$_} || ref $entry->{$_} }
-			  @{ $keys{$list} };
-			refuse("$file: \"$list\" has an entry without \"$missing\"",
-				'correct it')
-			  if defined $missing;
-		}
-	}
-	foreach my $plot (@{ $result->{plots} })
-	{
-		refuse("$file: \"plots\" has an entry without \"measure\"",
-			'correct it')
-		  unless texts($plot->{measure});
-		refuse("$file: not the name of a plot file: $plot->{file}",
-			'correct it')
-		  unless $plot->{file} =~ /^\w[\w.-]*\.plot\z/a;
-	}
-	return;
-}
-
-=item texts($value)
-
-Returns a text, or a list of texts, as a list; the empty list if the value is
-something else.
-
-=cut
-
-sub texts
-{
-	my ($value) = @_;
-	my @texts = ref $value eq 'ARRAY' ? @$value : $value;
-	return
-	  if grep { !defined $_ || ref $_ || $_ eq '' } @texts;
-	return @texts;
-}
-
 # What is wrong with a series, or undef.
-sub _series_problem
+sub _problem
 {
 	my ($series) = @_;
 
-	foreach my $key (qw(measure label unit better method))
-	{
-		return "\"$key\" is missing"
-		  unless defined $series->{$key} && !ref $series->{$key};
-	}
-	return "\"case\" is not an object" unless ref $series->{case} eq 'HASH';
-	return "\"better\" must be \"lower\" or \"higher\""
-	  unless $series->{better} =~ /^(?:lower|higher)$/;
-	return "\"method\" must be \"instructions\", \"count\" or \"time\""
-	  unless exists $runs_of{ $series->{method} };
-
-	if ($series->{method} ne 'time')
-	{
-		foreach my $key (qw(base patched))
-		{
-			my $runs = $series->{$key};
-			return "\"$key\" must be a list of positive numbers"
-			  unless ref $runs eq 'ARRAY' && @$runs && _positive(@$runs);
-		}
-	}
-	else
-	{
-		$series->{aa} = [] unless defined $series->{aa};
-		foreach my $key (qw(pairs aa))
-		{
-			my @names = $key eq 'aa' ? qw(first second) : qw(base patched);
-			my $pairs = $series->{$key};
-			return "\"$key\" must be a list of pairs of positive numbers,"
-			  . " named $names[0] and $names[1]"
-			  unless ref $pairs eq 'ARRAY' && (@$pairs || $key eq 'aa');
-			foreach my $pair (@$pairs)
-			{
-				return
-					"\"$key\" must be a list of pairs of positive numbers,"
-				  . " named $names[0] and $names[1]"
-				  unless ref $pair eq 'HASH' && _positive(@{$pair}{@names});
-			}
-		}
-	}
-
-	my $ratio = figure($series)->{ratio};
-	return sprintf "\"ratio\" is %s, but the raw runs give %s",
-	  $series->{ratio}, ratio($ratio)
+	return '"better" must be "lower" or "higher"'
+	  unless ($series->{better} || '') =~ /^(?:lower|higher)\z/;
+	my @missing =
+	  grep { !defined $series->{$_} } qw(case measure label unit method);
+	return "\"$missing[0]\" is missing" if @missing;
+	my $figure = eval { figure($series) };
+	return 'its runs are not lists of positive numbers' unless $figure;
+	return sprintf '"ratio" is %s, but the raw runs give %s',
+	  $series->{ratio}, ratio($figure->{ratio})
 	  if defined $series->{ratio}
-	  && !(looks_like_number($series->{ratio})
-		&& abs($series->{ratio} / $ratio - 1) <= 0.01);
+	  && abs($series->{ratio} / $figure->{ratio} - 1) > 0.01;
 	return;
 }
 
-sub _positive
+# The groups of read_results(), each sorted by the axis.  Keys that have the same
+# value in all cases of the result are not worth a word.
+sub _groups
 {
-	return !grep {
-		!(     defined $_
-			&& !ref $_
-			&& looks_like_number($_)
-			&& $_ > 0
-			&& $_ - $_ == 0)
-	} @_;
+	my ($result) = @_;
+	my $axis = $result->{axis} && $result->{axis}{name} || '';
+	my @cases = map { $_->{case} } @{ $result->{series} };
+	my @keys = sort { ($b eq $axis) <=> ($a eq $axis) || $a cmp $b } grep {
+		my $key = $_;
+		1 < uniq grep { defined } map { $_->{$key} } @cases
+	} uniq map { keys %$_ } @cases;
+	my (@order, %group);
+
+	foreach my $series (@{ $result->{series} })
+	{
+		my $id = join "\0", @{$series}{qw(measure unit method)};
+		push @order, $id unless $group{$id};
+		push @{ $group{$id} }, $series;
+		$series->{label} = fill_label($series->{label}, $series->{case});
+		$series->{text} = _with($series, @keys);
+	}
+	return map {
+		my @series = @{ $group{$_} };
+		@series = sort { $a->{case}{$axis} <=> $b->{case}{$axis} } @series
+		  unless grep { !looks_like_number($_->{case}{$axis}) } @series;
+		my %same = map {
+			my $key = $_;
+			$key => 1 == uniq map { shown($_->{case}{$key}) } @series
+		} @keys;
+		my $shared = @series > 1 && 1 == uniq map { $_->{label} } @series;
+		my $unit = unit($series[0]);
+		foreach my $series (@series)
+		{
+			$series->{row} =
+			  $shared
+			  ? case_text($series->{case}, grep { !$same{$_} } @keys)
+			  : "$series->{text}, $unit";
+		}
+		+{
+			series => \@series,
+			head => $shared
+			? _with($series[0], grep { $same{$_} } @keys) . ", $unit"
+			: undef
+		}
+	} @order;
+}
+
+# The label, and of the case what the label does not say.
+sub _with
+{
+	my ($series, @keys) = @_;
+	my ($label, $case) = @{$series}{qw(label case)};
+	my $more = case_text($case,
+		grep { $label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?!\w)/ }
+		  @keys);
+	return $more eq '' ? $label : "$label ($more)";
+}
+
+=item fill_label($label, \%case)
+
+Returns the label with the case's values in place of C<:KEY>.
+
+=cut
+
+sub fill_label
+{
+	my ($label, $case) = @_;
+	$label =~
+	  s/(?<!:):(\w+)/defined $case->{$1} ? shown($case->{$1}) : ":$1"/ge;
+	return $label;
 }
 
 =item figure(\%series)
@@ -301,15 +234,12 @@ Takes a series of a result.  Returns what the report says of it:
   base, patched    [median, lower bound, upper bound] of the runs, as in the
                    data of a plot; a bound is undef if there are too few runs
   ratio, lo, hi    patched / base with its bounds: 95% interval for time, the
-                   farthest apart that any two runs are for instructions
-  aa               result of paired_ratio() for the A/A pairs, or undef
+                   farthest apart that any two runs are for counts
   n                number of pairs, or smallest number of runs
-  spread           instructions: the largest relative difference between runs
-                   of the same build; 0 if all were equal
-  verdict          see verdict() in PgSeries::Stats.  For instructions: better
-                   or worse if all runs of one build need less than all of the
-                   other, by more than 0.05%; no difference if none differ by
-                   more than that; otherwise inconclusive
+  verdict          see verdict() in PgSeries::Stats.  For counts: better or worse
+                   if all runs of one build need less than all of the other, by
+                   more than 0.05%; no difference if none differ by more than
+                   that; otherwise inconclusive
 
 =cut
 
@@ -324,11 +254,11 @@ sub figure
 		  @{$series}{qw(base patched)};
 		my ($lo, $hi) =
 		  ($patched->[1] / $base->[2], $patched->[2] / $base->[1]);
-		my $lower =
-			$hi < 1 - VISIBLE ? 'lower'
-		  : $lo > 1 + VISIBLE ? 'higher'
-		  :                     undef;
-		my $same = $lo >= 1 - VISIBLE && $hi <= 1 + VISIBLE;
+		my $direction =
+			$hi < 1 - VISIBLE                        ? 'lower'
+		  : $lo > 1 + VISIBLE                        ? 'higher'
+		  : $lo >= 1 - VISIBLE && $hi <= 1 + VISIBLE ? 'no difference'
+		  :                                            'inconclusive';
 		return {
 			base => $base,
 			patched => $patched,
@@ -336,19 +266,15 @@ sub figure
 			lo => $lo,
 			hi => $hi,
 			n => min(map { scalar @$_ } @{$series}{qw(base patched)}),
-			spread =>
-			  max(map { ($_->[2] - $_->[1]) / $_->[0] } $base, $patched),
-			verdict => defined $lower
-			? ($lower eq $series->{better} ? 'better' : 'worse')
-			: $same ? 'no difference'
-			:         'inconclusive'
+			verdict => $direction eq $series->{better} ? 'better'
+			: $direction =~ /er\z/ ? 'worse'
+			:                        $direction
 		};
 	}
 
 	my @pairs = @{ $series->{pairs} };
-	my @aa = map { [ @{$_}{qw(first second)} ] } @{ $series->{aa} };
+	my @aa = map { [ @{$_}{qw(first second)} ] } @{ $series->{aa} || [] };
 	my $ab = paired_ratio([ map { [ @{$_}{qw(base patched)} ] } @pairs ]);
-	my $aa = @aa ? paired_ratio(\@aa) : undef;
 	my %side;
 	foreach my $side (qw(base patched))
 	{
@@ -359,14 +285,17 @@ sub figure
 	return {
 		%side,
 		(map { $_ => $ab->{$_} } qw(ratio lo hi n)),
-		aa => $aa,
-		verdict => verdict($ab, $aa, better => $series->{better})
+		verdict => verdict(
+			$ab,
+			@aa ? paired_ratio(\@aa) : undef,
+			better => $series->{better})
 	};
 }
 
 =item select_series(\%result, $measure, \%where)
 
-Returns the series of a measure whose case agrees with the hash.
+Returns the series of a measure, or of a list of them, whose case agrees with the
+hash.
 
 =cut
 
@@ -374,46 +303,51 @@ sub select_series
 {
 	my ($result, $measure, $where) = @_;
 	my %where = %{ $where || {} };
+	my %measure = map { $_ => 1 } ref $measure ? @$measure : $measure;
 
 	return grep {
 		my $case = $_->{case};
-		$_->{measure} eq $measure
+		$measure{ $_->{measure} }
 		  && !grep { !defined $case->{$_} || $case->{$_} ne $where{$_} }
 		  keys %where
 	} @{ $result->{series} };
 }
 
-=item case_value($key, $value), case_text(\%case, @keys)
+=item shown($value), case_text(\%case, @keys)
 
-Return one value of a case, and several with their names, as text.
+Return a value of a case, and those of the keys that it has with their names.
 
 =cut
 
-# A text value says by itself what it is; a number needs its name.
-sub case_value
+sub shown
 {
-	my ($key, $value) = @_;
-	return looks_like_number($value) ? "$key $value" : $value;
+	my ($value) = @_;
+	return
+		!defined $value       ? '-'
+	  : $value =~ /^-?\d+\z/a ? grouped($value)
+	  :                         $value;
 }
 
 sub case_text
 {
 	my ($case, @keys) = @_;
-	return join(', ', map { "$_ $case->{$_}" } @keys);
+	return join ', ',
+	  map { "$_ " . shown($case->{$_}) } grep { defined $case->{$_} } @keys;
 }
 
-=item grouped($number), number($value, $exact), ratio($value), interval($lo, $hi)
+=item grouped($number), number($value, $exact), ratio($value)
 
 Return a number for people: grouped() with commas, number() with three
 significant digits and all digits before the point (all others, too, if it is an
-exact one of three digits or more), ratio() and interval() as a report shows them.
+exact one of three digits or more), ratio() with at least three decimals below
+10, since it is compared with 1.
 
 =cut
 
 sub grouped
 {
 	my ($text) = @_;
-	1 while $text =~ s/^(\d+)(\d{3})/$1,$2/;
+	1 while $text =~ s/^(-?\d+)(\d{3})/$1,$2/;
 	return $text;
 }
 
@@ -427,7 +361,6 @@ sub number
 	return grouped(sprintf '%.*f', max(0, 2 - $exponent), $value);
 }
 
-# At least three decimals below 10, since a ratio is compared with 1.
 sub ratio
 {
 	my ($value) = @_;
@@ -436,135 +369,53 @@ sub ratio
 	  : number($value);
 }
 
-sub interval
-{
-	my ($lo, $hi) = @_;
-	return 'too few pairs' unless defined $lo;
-	return '[' . ratio($lo) . ', ' . ratio($hi) . ']';
-}
+=item unit(\%series), quantity(\%series, $value), medians(\%series, \%figure),
+ratio_text(\%series, \%figure)
 
-sub _memory
-{
-	my ($kb) = @_;
-	return number($kb / 1024 / 1024) . ' GiB';
-}
-
-=item ratio_text(\%series, \%figure), medians(...), verdict_inline(\%figure)
-
-Take a series and what figure() says of it.  Return the ratio, with the interval
-for time; the medians of base and patched, as a list; the verdict as an inline.
+Take a series, and what figure() says of it.  Return its unit in words; a value in
+this unit, nanoseconds as a time with its unit; the medians of base and patched,
+as a list; the ratio, with the interval for time.
 
 =cut
+
+sub unit
+{
+	my ($series) = @_;
+	return $series->{unit} =~ s/^ns\b/time/r =~
+	  s/^tps\z/transactions per second/r;
+}
+
+sub quantity
+{
+	my ($series, $value) = @_;
+	return grouped($value)
+	  if $series->{method} eq 'count' && $value =~ /^\d+\z/a;
+	return number($value, $series->{method} ne 'time')
+	  unless $series->{unit} =~ /^ns\b/;
+	foreach my $unit ([ 1e9, 's' ], [ 1e6, 'ms' ], [ 1e3, "\x{b5}s" ])
+	{
+		return number($value / $unit->[0]) . " $unit->[1]"
+		  if $value >= $unit->[0];
+	}
+	return number($value) . ' ns';
+}
+
+sub medians
+{
+	my ($series, $figure) = @_;
+	return map { quantity($series, $figure->{$_}[0]) } qw(base patched);
+}
 
 sub ratio_text
 {
 	my ($series, $figure) = @_;
 	my $text = ratio($figure->{ratio});
 	return $text if $series->{method} ne 'time';
-	return
-		$text
-	  . (defined $figure->{lo} ? ' ' : ', ')
-	  . interval(@{$figure}{qw(lo hi)});
+	return "$text, too few pairs" unless defined $figure->{lo};
+	return sprintf '%s [%s, %s]', $text,
+	  map { ratio($_) } @{$figure}{qw(lo hi)};
 }
-
-sub medians
-{
-	my ($series, $figure) = @_;
-	my $exact = $series->{method} ne 'time';
-	return map { number($figure->{$_}[0], $exact) } qw(base patched);
-}
-
-sub verdict_inline
-{
-	my ($figure) = @_;
-	(my $class = $figure->{verdict}) =~ tr/ /-/;
-	return { text => $figure->{verdict}, class => $class };
-}
-
-=item builds(\@results), mixed(\@results), machine(\@results)
-
-Return what is true of all results: a sentence about the builds; a block that
-warns of different series, or nothing; a table of the machine's facts.
-
-=cut
-
-sub builds
-{
-	my ($results) = @_;
-	my %base = map { $_->{base} => 1 } @$results;
-	return
-		'PostgreSQL '
-	  . join(' and ', sort keys %base)
-	  . ' (base) against the same with the patches.';
-}
-
-sub mixed
-{
-	my ($results) = @_;
-	my %series = map { $_->{patched} => 1 } @$results;
-	return if keys %series < 2;
-	return [
-		p => 'The results are not all of the same series of patches; see the '
-		  . 'column Series under Runs in the report.' ];
-}
-
-# Machine facts: one column if all results come from one machine, otherwise
-# one for each benchmark.
-sub machine
-{
-	my ($results) = @_;
-	my @known = qw(cpu cores memory_kb kernel compiler valgrind);
-	my %known = map { $_ => 1 } @known;
-	my %seen = map { $_ => 1 } map { keys %{ $_->{machine} } } @$results;
-	my @keys =
-	  ((grep { $seen{$_} } @known), (sort grep { !$known{$_} } keys %seen));
-	my (@columns, %texts);
-
-	foreach my $result (@$results)
-	{
-		my @facts = map {
-			my $fact = $result->{machine}{$_};
-			!defined $fact        ? 'not known'
-			  : $_ eq 'memory_kb' ? _memory($fact)
-			  : "$fact"
-		} @keys;
-		push @columns, [ $result->{bench}, @facts ];
-		$texts{ join("\0", @facts) } = 1;
-	}
-	@columns = ([ 'Value', @{ $columns[0] }[ 1 .. @keys ] ])
-	  if keys %texts == 1;
-
-	s/^memory_kb$/memory/ foreach @keys;
-	return [
-		table => [ 'Fact', map { $_->[0] } @columns ],
-		map {
-			my $i = $_;
-			[ $keys[ $i - 1 ], map { $_->[$i] } @columns ]
-		} 1 .. @keys
-	];
-}
-
-=item dates(\%result)
-
-Returns when the result and its figures were measured.
 
 =back
-
-=cut
-
-sub dates
-{
-	my ($result) = @_;
-	my @dates = map { defined $_->{date} ? $_->{date} : $result->{date} }
-	  @{ $result->{series} }, $result;
-	s/^([\d-]+)T(\d+:\d+).*Z$/$1 $2 UTC/ foreach @dates;
-	return @dates;
-}
-
-=head1 TESTS
-
-src/test/report.t
-
-=cut
 
 1;

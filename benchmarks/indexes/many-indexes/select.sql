@@ -1,1 +1,0 @@
-select * from synth_table where col5 = 42;

@@ -1,1 +1,0 @@
-select * from pt where col5 = 42;

@@ -1,1 +1,0 @@
-select count(*) from accounts where bid = 2;

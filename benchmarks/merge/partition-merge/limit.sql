@@ -1,2 +1,0 @@
-set max_parallel_workers_per_gather = :workers;
-select count(*) from (select id from t where costly(id) order by key limit 40000) s;
