@@ -3,7 +3,8 @@
 use strict;
 use warnings FATAL => 'all';
 
-use File::Temp ();
+use File::Basename qw(basename);
+use File::Temp     ();
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
@@ -22,63 +23,86 @@ sub configure
 	return ($? >> 8, $out);
 }
 
-my $path = '/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin';
-my ($status, $out) = configure($path, '--help');
-is($status, 0, '--help');
-like($out, qr/--with-tarball=FILE/, 'lists the options');
-($status, $out) = configure($path, '--nonesuch');
-is($status, 2, 'unknown option: exit status 2');
-like($out, qr/^configure: unknown option --nonesuch; see/, 'and one line');
-($status, $out) = configure($path, "--with-tarball=$dir/none");
-is($status, 2, 'a tarball that is not there');
-like($out, qr/there is no tarball .*; correct --with-tarball/,
-	'and one line');
-
-# A machine that has next to nothing.
-mkdir "$dir/bin";
-for my $tool (qw(sh id mkdir mv dirname basename cat perl))
+sub script
 {
-	my ($from) = grep { -x } map { "$_/$tool" } split /:/, $path;
-	symlink $from, "$dir/bin/$tool" or die $!;
+	my ($file, $text) = @_;
+	spew($file, "#!/bin/sh\n$text\n");
+	chmod 0755, $file or die $!;
+	return;
 }
-($status, $out) = configure("$dir/bin", "--builddir=$dir/b");
-is($status, 2, 'missing tools: exit status 2');
-like(
-	$out,
-	qr/^configure: missing:.* meson .*; run .*--install-deps/,
-	'names them and the remedy');
-($status, $out) =
-  configure("$dir/bin", "--builddir=$dir/b", '--install-deps');
-is($status, 2, '--install-deps without apt: exit status 2');
-like(
-	$out,
-	qr/^configure: cannot install here:.* meson .*; install what/,
-	'names what is to be installed');
-spew("$dir/bin/apt-get", "#!/bin/sh\nexit 100\n");
-chmod 0755, "$dir/bin/apt-get" or die $!;
 
-if ($> != 0)
+# What there is, without some optional tools and with little space; and next to
+# nothing.
+mkdir "$dir/$_" for qw(all few);
+for my $file (map { glob "$_/*" }
+	qw(/usr/local/bin /usr/bin /bin /usr/sbin /sbin))
 {
-	spew("$dir/bin/sudo", "#!/bin/sh\nexec \"\$\@\"\n");
-	chmod 0755, "$dir/bin/sudo" or die $!;
+	my $name = basename($file);
+	next if $name =~ /^(clang|sqlsmith|df)$/ || -l "$dir/all/$name";
+	symlink $file, "$dir/all/$name" or die $!;
 }
-($status, $out) =
-  configure("$dir/bin", "--builddir=$dir/b", '--install-deps');
-is($status, 2, 'apt fails: exit status 2');
-like($out, qr/^configure: apt-get update failed; check/m, 'and one line');
+script("$dir/all/df", "echo header; echo '/dev/x 9000000 1 7000000 1% /'");
+symlink "$dir/all/$_", "$dir/few/$_"
+  or die $!
+  for qw(sh id mkdir mv dirname basename cat perl);
+
+my @build = ("--builddir=$dir/b");
+my ($all, $few) = ("$dir/all", "$dir/few");
+for (
+	[ $all, ['--help'], 0, qr/--with-tarball=FILE/ ],
+	[
+		$all, ['--nonesuch'],
+		2, qr/^configure: unknown option --nonesuch; see/
+	],
+	[
+		$all, ["--with-tarball=$dir/none"],
+		2, qr/there is no tarball .*; correct --with-tarball/
+	],
+	[
+		$few, \@build,
+		2, qr/^configure: missing:.* meson .*; run .*--install-deps/
+	],
+	[
+		$few, [ @build, '--install-deps' ],
+		2, qr/^configure: cannot install here:.* meson .*; install what/
+	],
+	[
+		"$dir/apt:$few", [ @build, '--install-deps' ],
+		2, qr/^configure: apt-get update failed; check/m
+	])
+{
+	my ($path, $arguments, $code, $like) = @$_;
+	my ($status, $out) = configure($path, @$arguments);
+	is($status, $code, "@$arguments: exit status");
+	like($out, $like, "@$arguments: $like");
+	mkdir "$dir/apt";
+	script("$dir/apt/apt-get", 'exit 100');
+	script("$dir/apt/sudo", 'exec "$@"');
+}
 
 # The real thing, in another directory.
 spew("$dir/t.tar.bz2", '');
-($status, $out) =
-  configure($path, "--builddir=$dir/b", "--with-tarball=$dir/t.tar.bz2",
+my ($status, $out) =
+  configure($all, @build, "--with-tarball=$dir/t.tar.bz2",
 	"--workdir=$dir/w");
 is($status, 0, 'configure') or diag($out);
 is( slurp("$dir/b/pgseries.conf"),
 	"tarball = $dir/t.tar.bz2\nworkdir = $dir/w\n",
 	'pgseries.conf');
 ok(-f "$dir/b/build.ninja", 'the build directory is set up');
-($status, $out) = configure($path, "--builddir=$dir/b");
+like(
+	$out,
+	qr/^configure: not installed, .*: sqlsmith \(stress sqlsmith\) clang \(build clang\)/m,
+	'optional tools that are missing');
+like(
+	$out,
+	qr/^configure: only 6 GB are free in \Q$dir\E, and the demo needs 8: .*--workdir$/m,
+	'little space');
+script("$dir/all/$_", '') for qw(sqlsmith clang);
+script("$dir/all/df", "echo header; echo '/dev/x 9000000 1 9000000 1% /'");
+($status, $out) = configure($all, @build);
 is($status, 0, 'configure again') or diag($out);
 is(slurp("$dir/b/pgseries.conf"), '', 'replaces the options');
+unlike($out, qr/sqlsmith|clang|GB/, 'nothing is missing');
 
 done_testing();

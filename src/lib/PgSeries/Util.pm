@@ -89,6 +89,7 @@ sub progress
 	}
 	print STDERR "\r\e[K" . substr($text, 0, 78);
 	$progress_shown = 1;
+	$last_line = time;
 	return;
 }
 
@@ -220,6 +221,7 @@ still runs.  Options:
 
 use constant WATCH_SECONDS => 2;
 our $watch;
+my $is_job = 0;
 
 # The timer goes on if an error ends run_status; it must never end this process.
 $SIG{ALRM} = sub { $watch->() if $watch; };
@@ -238,10 +240,6 @@ sub run_status
 		  and seek($file{in}, 0, 0)
 		  or fail(2, "cannot write a temporary file: $!", $TEMPORARY);
 	}
-	my ($program, $first) =
-	  (basename($command->[0]), @$command[ 1 .. $#$command ], '');
-	my $what = $opt{what} // "$program $first";
-	my $start = time;
 	STDOUT->flush;
 
 	my ($pid, $mask) = fork_blocked();
@@ -258,24 +256,39 @@ sub run_status
 
 	# Here, too: whichever process comes first, the handler finds the group.
 	POSIX::setpgid($pid, $pid);
-	local $watch = sub {
-		local ($?, $!);
-		$opt{watch}->($opt{out} ? contents($file{out}) : '') if $opt{watch};
-		progress("$what: running for " . (time - $start) . ' s')
-		  if time - $last_line >= PROGRESS_SECONDS;
-		alarm WATCH_SECONDS;
-	};
-	alarm WATCH_SECONDS;
 	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-	waitpid($pid, 0);
-	my $status = $?;
-	undef $watch;
-	alarm 0;
+	my $status = wait_for(
+		$pid,
+		$opt{what} // basename($command->[0]),
+		$opt{watch} && sub {
+			$opt{watch}->($opt{out} ? contents($file{out}) : '');
+		});
 	for (grep { $opt{$_} } qw(out err))
 	{
 		${ $opt{$_} } = contents($file{$_});
 	}
 	return $status & 127 ? 256 + ($status & 127) : $status >> 8;
+}
+
+# Returns the status of a child when it has ended.  What takes long is mentioned, but
+# not by a process that another one waits for here.
+sub wait_for
+{
+	my ($pid, $what, $code) = @_;
+	my $start = time;
+	local $watch = sub {
+		local ($?, $!);
+		$code->() if $code;
+		progress("$what: running for " . (time - $start) . ' s')
+		  if !$is_job && time - $last_line >= PROGRESS_SECONDS;
+		alarm WATCH_SECONDS;
+	};
+	alarm WATCH_SECONDS;
+	waitpid($pid, 0);
+	my $status = $?;
+	undef $watch;
+	alarm 0;
+	return $status;
 }
 
 # A file without a name, which is written at its end, wherever it was read.
@@ -433,8 +446,7 @@ sub in_parallel
 	$end->() unless $started;
 	for my $pid ($started ? keys %file : ())
 	{
-		waitpid($pid, 0);
-		my $status = $?;
+		my $status = wait_for($pid, @jobs . ' processes');
 		my $text = contents(delete $file{$pid});
 		next if $status == 0;
 		push @errors,
@@ -460,6 +472,7 @@ sub run_job
 	eval {
 		@cleanups = ();
 		undef $current_child;
+		$is_job = 1;
 
 		# This is how the parent ends it.
 		$SIG{TERM} = interrupt('TERM');
