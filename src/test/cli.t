@@ -20,7 +20,7 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test stress server bench report submit rebase range-diff',
+	'fetch apply status export lint check build test stress server demo bench report submit rebase range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {

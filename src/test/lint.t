@@ -95,6 +95,9 @@ my %base = (
 	"$foo/meson.build" => "sources += files(\n  'foo.c',\n)\n",
 	"$foo/scan.l" => "%%\n",
 	"$foo/foo.c" => header('foo.c')
+	  . "typedef struct OldType\n{\n"
+	  . join('', map { "\tint\t\tx$_;\n" } 1 .. 8)
+	  . "} OldType;\n\n"
 	  . "int\nfoo(void)\n{\n\tUGLY();\n\n\n\n\n\n\tFAR();\n\n\n\n\n\n"
 	  . "\treturn 1;\n}\n",
 	"$misc/guc_tables.c" =>
@@ -517,7 +520,10 @@ my @cases = (
 			in_file(
 				1,
 				"$foo/foo.c",
-				sub { s/\z/\nstatic struct\n{\n\tint\t\ta;\n} var;\n/ })
+				sub {
+					s/x1;/x0;/;
+					s/\z/\nstatic struct\n{\n\tint\t\ta;\n} var;\n/;
+				})
 		],
 		[ 'typedefs', $first, qr/^\+\} Bar;/, qr/Bar is not in/ ],
 		[ 'typedefs', $first, qr/^\+.*bar_hook\)/, qr/bar_hook is not in/ ],
@@ -538,7 +544,7 @@ my @cases = (
 		[ 'perltidy', $second, qr/^\+print UGLY/, qr/bare\.pl:2: / ],
 		[ 'pgindent', $first, qr/^\+\tUGLY;/, qr/bar\.c:18: .*would change/ ],
 		[ 'pgindent', $first, qr/^\+\tUGLY\(\)/, qr/foo\.c:\d+: / ],
-		[ 'pgindent', $first, qr/^diff.*foo\.c/, qr/foo\.c:17: .*change/ ],
+		[ 'pgindent', $first, qr/^diff.*foo\.c/, qr/foo\.c:29: .*change/ ],
 		[ 'perltidy', $second, qr/^\+UGLY/, qr/001_x\.pl:3: .*change/ ],
 	],
 	[

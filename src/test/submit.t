@@ -74,9 +74,9 @@ ok(!-e "$dir/build/submit", 'nothing is written');
 our $table = "a figure    4    1    0.250\n";
 my %figure = ('m:base' => 4, 'm:patched' => 1, 'all:verdict' => '1 better');
 no warnings qw(redefine);
-*PgSeries::Submit::results = sub { return (); };
+*PgSeries::Submit::read_results = sub { return (); };
 *PgSeries::Submit::read_topics = sub { return {}; };
-*PgSeries::Report::text_table = sub { return $table; };
+*PgSeries::Submit::text_table = sub { return $table; };
 *PgSeries::Submit::filler = sub {
 	return sub { $_[0] =~ s/\{([^}]+)\}/$figure{$1} || "{$1}"/ger; };
 };

@@ -55,3 +55,15 @@ create function pages() returns bigint language sql as $$
   select sum(pg_relation_size(oid)) / 8192
   from pg_class where relname in ('fiver', 'tenner', 'score');
 $$;
+
+-- A small table after many updates, for the instructions.
+create schema aged;
+set search_path = aged, public;
+create table pgbench_accounts (like public.pgbench_accounts) with (autovacuum_enabled = off);
+insert into pgbench_accounts select i, 1, 0, '' from generate_series(1, 4000) i;
+create unique index on pgbench_accounts (aid) include (abalance);
+create index on pgbench_accounts ((aid - aid % 5));
+create index on pgbench_accounts ((aid - aid % 10));
+create index on pgbench_accounts ((aid - aid % 20));
+call churn('full', 4000, 20000);
+reset search_path;

@@ -109,8 +109,7 @@ sub command
 	}
 	info("pgseries: $_->{what}: $_->{error}{message}; $_->{error}{remedy}")
 	  for @{ $self->{failed} };
-	$c->say({ results => \@measured },
-		join '', map { one_line($_) . "\n" } @measured);
+	$c->say(join '', map { one_line($_) . "\n" } @measured);
 	my $status = defined $o->{gate} ? gate($o->{gate}, @measured) : 0;
 	return @{ $self->{failed} } ? 1 : $status;
 }

@@ -60,7 +60,7 @@ sub check_set
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
 		'write that line') unless $text =~ /^Subject: \[PATCH 0\/N\] /;
 	$text =~ s/\@BASE\@/$series->upstream->actual_version/ge;
-	my @results = read_results($config);
+	my @results = $text =~ /[{}]|^\@RESULTS\@$/m ? read_results($config) : ();
 	$text = fill_letter($config, $source, $text, \@results, $topic);
 
 	if ($text =~ /^\@RESULTS\@$/m)
