@@ -73,7 +73,7 @@ for my $seed (3 .. 8)
 				'LIMIT without an order',
 				grep { / LIMIT / && !/ ORDER BY / } @statements
 			],
-			[ 'text of the grammar', $text =~ /#|~|\@|\{[^\d]|\?\d/ ],
+			[ 'text of the grammar', $text =~ /#|~|\@|\{[^\d]|\?\d|\( ?= / ],
 			[
 				'no setting',
 				grep { !/^SET \w+ = \S+$/ } @{ $case->{settings} }
@@ -123,6 +123,9 @@ write_file("$dir/log", <<'EOT');
 	  h()
 [9] XX000 ERROR:  cache lookup failed for type 43
 [9] XX000 STATEMENT:  select i()
+[9] XX000 ERROR:  lost
+[9] 42883 ERROR:  function f(integer) does not exist at character 9
+[9] 42883 STATEMENT:  select f(1)
 EOT
 my (%errors, %internal);
 my @crash = PgSeries::Stress::log_findings("$dir/log", \%errors, \%internal);
@@ -133,15 +136,16 @@ is_deeply(
 	[
 		{
 			'42883' =>
-			  { 'function f(integer) does not exist at character N' => 2 },
-			XX000 => { "$same N" => 2 }
+			  { 'function f(integer) does not exist at character N' => 3 },
+			XX000 => { "$same N" => 2, lost => 1 }
 		},
 		{
 			"$same N" => {
 				count => 2,
 				message => "$same 42",
 				statement => "select\n  h()"
-			}
+			},
+			lost => { count => 1, message => 'lost' }
 		}
 	],
 	'errors are counted, and internal ones kept with the first statement');
@@ -165,9 +169,11 @@ ok( $made[0] eq $made[1] && $made[0] ne $made[2],
 like($made[0], $_, "there is $_")
   for qr/^CREATE INDEX made_\d/m, qr/^CREATE UNIQUE INDEX made/m,
   qr/^CREATE INDEX CONCURRENTLY made/m, qr/^REINDEX /m, qr/^DROP INDEX /m;
+my @whole = $made[0] =~ /made_(\d+) ON (?:part|account) /g;
+my $several = join '|', @whole;
 unlike(
 	$made[0],
-	qr/CONCURRENTLY.* ON (?:part|account) /,
+	qr/CONCURRENTLY[^;]* made_(?:$several)\b/,
 	'nothing that partitioned tables cannot do');
 
 # SIGKILL for a whole family.
