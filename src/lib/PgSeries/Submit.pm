@@ -3,12 +3,12 @@ package PgSeries::Submit;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Path qw(remove_tree);
-use PgSeries::Git qw(git_status);
+use File::Path                qw(remove_tree);
+use PgSeries::Git             qw(git_status);
 use PgSeries::Report::Results qw(read_results);
-use PgSeries::Report::Topics qw(filler read_topics text_table);
-use PgSeries::Util           qw(fail make_dir on_exit read_file write_file);
-use Text::Wrap               qw(wrap);
+use PgSeries::Report::Topics  qw(filler read_topics text_table);
+use PgSeries::Util            qw(fail make_dir on_exit read_file write_file);
+use Text::Wrap                qw(wrap);
 
 =pod
 

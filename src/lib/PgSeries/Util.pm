@@ -302,7 +302,7 @@ sub temporary_file
 sub contents
 {
 	my ($fh) = @_;
-	seek($fh, 0, 0);
+	seek($fh, 0, 0) or return '';
 	local $/ = undef;
 	return scalar(<$fh>) // '';
 }
