@@ -98,7 +98,7 @@ for (
 	[ '--seed=-1 is not a seed', 'stress', 'crash', '--seed=-1' ])
 {
 	my ($says, @arguments) = @$_;
-	local $SIG{ALRM} = sub { flock($lock, LOCK_UN); };
+	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
 	alarm 20;
 	($status, $out, $err) = $f->pgseries(@arguments);
 	alarm 0;
