@@ -522,7 +522,7 @@ my @cases = (
 				"$foo/foo.c",
 				sub {
 					s/x1;/x0;/;
-					s/\z/\nstatic struct\n{\n\tint\t\ta;\n} var;\n/;
+					s/FAR\(\);\n/$&static struct\n{\n\tint\t\ta;\n} var;\n/;
 				})
 		],
 		[ 'typedefs', $first, qr/^\+\} Bar;/, qr/Bar is not in/ ],

@@ -19,7 +19,7 @@ my @perl = sort("$top/src/bin/pgseries",
 	  qw(lib/PgSeries/*.pm lib/PgSeries/*/*.pm
 	  qa/PgSeries/*.pm qa/PgSeries/*/*.pm qa/test/*.t test/*.t test/lib/*.pm)
 );
-my @shell = ("$top/configure", "$top/src/tools/demo", "$top/.ci/run");
+my @shell = ("$top/configure", "$top/.ci/run");
 
 sub short { my ($file) = @_; return substr $file, length("$top/"); }
 

@@ -774,7 +774,7 @@ sub find_patches
 	for my $new (@texts)
 	{
 		$new->{was} = $of_subject{ $new->{subject} }
-		  || $of_changes{ changes($new->{text}) };
+		  || delete $of_changes{ changes($new->{text}) };
 	}
 	return;
 }
