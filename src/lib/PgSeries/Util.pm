@@ -302,7 +302,8 @@ sub temporary_file
 sub contents
 {
 	my ($fh) = @_;
-	seek($fh, 0, 0) or return '';
+	seek($fh, 0, 0)
+	  or fail(2, "cannot read a temporary file: $!", $TEMPORARY);
 	local $/ = undef;
 	return scalar(<$fh>) // '';
 }
