@@ -185,7 +185,7 @@ sub screen
 	my ($c, $bench, $series, @list) = @_;
 	my %figure = map { $_->{case} => $_ } @$series;
 	my %why = map { $_->{case} => $_->{error} } @{ $bench->{failed} };
-	my $row = "  %-51s %13s %13s  %-15s %s\n";
+	my $row = "  %-46s %10s %10s  %-16s%s\n";
 	my $text =
 	  "\nPostgreSQL $bench->{base} with and without the series, on this machine\n"
 	  . sprintf $row, 'what you do', $bench->{base}, 'patched', 'gain',
