@@ -9,8 +9,7 @@ use FindBin;
 use PgSeries::CLI;
 use PgSeries::Config;
 use PgSeries::Demo;
-use PgSeries::Util
-  qw(read_file run_status slurp_json take_lock write_file);
+use PgSeries::Util qw(read_file run_status slurp_json take_lock write_file);
 use File::Temp;
 use Test::More;
 
