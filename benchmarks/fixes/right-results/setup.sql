@@ -44,16 +44,8 @@ insert into question values
          'asked: merge into move t using (values (1)) v on t.a = current_setting(''bench.min'')::int when matched then update set a = 3 returning format(''%s %s %s'', t.a, t.b, t.c)'],
    '3 20 200');
 
--- A partition that is detached while the planner waits for its lock.
-\set setup 'drop table if exists sub, sub4_1; create table sub (a int, b int) partition by list (a); create table sub2 partition of sub for values in (2); create table sub4 partition of sub for values in (4) partition by range (b); create table sub4_1 partition of sub4 for values from (10) to (20); create table sub4_3 partition of sub4 for values from (30) to (40); create table sub4_5 partition of sub4 for values from (50) to (60); create table sub4_7 partition of sub4 for values from (70) to (80); insert into sub values (2, 10), (4, 10), (4, 30), (4, 50), (4, 70)'
-insert into question values
-  (:'setup',
-   array['asked: set bench.a = 4; begin isolation level repeatable read; select 1',
-         'other: begin; lock table sub4_1 in access share mode',
-         'third: alter table sub4 detach partition sub4_1 concurrently',
-         'asked: select a || '' '' || b from sub where a = current_setting(''bench.a'')::int and (b < 30 or b >= 40)',
-         'other: commit'],
-   '4 50, 4 70');
+-- A partition that is detached while the planner waits for its lock.  (With one of a
+-- sub-partitioned table, 18.6 reads beyond an array, and may crash.)
 \set setup 'drop table if exists map, map12; create table map (a int) partition by list (a); create table map2 partition of map for values in (2); create table map4 partition of map for values in (4); create table map6 partition of map for values in (6); create table map8 partition of map for values in (8); create table map10 partition of map for values in (10); create table map12 partition of map for values in (12); create table map14 partition of map for values in (14); insert into map select generate_series(2, 14, 2)'
 insert into question values
   (:'setup',
