@@ -114,7 +114,7 @@ foreach my $entry (@$list)
 }
 like(
 	$out,
-	qr/^  of 12 statements, those with the right result +1 +12  11 more/m,
+	qr/^  right answers, of 12 racing statements +1 +12  11 more/m,
 	'what 18.6 answers wrongly');
 like(
 	$out,
