@@ -10,7 +10,9 @@ use FindBin;
 use JSON::PP;
 use List::Util qw(uniq);
 use PgSeries::Bench;
-use PgSeries::Util qw(make_dir read_file slurp_json write_file);
+use PgSeries::Report::Results qw(case_text);
+use PgSeries::Util
+  qw(make_dir read_file run_status slurp_json take_lock write_file);
 use Test::More;
 
 my $top = abs_path("$FindBin::RealBin/../..");
@@ -49,10 +51,8 @@ foreach my $line (split /\n/, <<"EOT")
 check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; say how many
 check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; say how long
 check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a share
-check_options | [{"seed":-1}] | 2: --seed=-1 is not a seed; choose
-check_options | [{"seed":2147483648}] | 2: --seed=2147483648 is not a seed
 check_options | [{"method":"guess"}] | 2: there is no method "guess"; choose
-check_options | [{"pairs":1,"seconds":0.5,"gate":1.01,"seed":0}] |
+check_options | [{"pairs":1,"seconds":0.5,"gate":1.01}] |
 check_names | [["a","b"],"b","a","b"] | "b","a"
 check_names | [["a","b"],"all"] | "a","b"
 check_names | [["a","b"]] | 2: bench needs a name; choose from: a b, all
@@ -60,11 +60,6 @@ check_names | [["a","b"],"all","a"] | 2: there is no benchmark "all"; choose
 filter | [["rows=1","rows=x=y","x="],$meta] | {"rows":["1","x=y"],"x":[""]}
 filter | [["rows"],$meta] | 2: --case=rows is not NAME=VALUE
 filter | [["row=1"],$meta] | 2: no case has a value named "row"; choose from: rows, x
-check_chosen | [null,{"two":[]}] | 2: no case of two matches
-check_chosen | [1,{"one":[{"cases":[[{"method":"time"}]]}]}] | 2: the gate has nothing to judge
-gate | [1.01,{"method":"instructions","ratio":1.01},{"method":"time","ratio":2}] | 0
-gate | [1.009,{"method":"instructions","ratio":1.01}] | 1
-with_values | ["':a', x::int :b :a1 \$1",{"a":1,"int":2}] | "'1', x::int :b :a1 \$1"
 cross | [{"b":[1,2],"a":["x"]}] | {"a":"x","b":1},{"a":"x","b":2}
 wanted | [{"a":1},{"a":["01"]}] | 0
 wanted | [{"a":1},{"a":[2,"1"],"b":[3]}] | 1
@@ -97,7 +92,7 @@ EOT
 
 # Which cases there are
 my $one = $json->decode(<<'EOT');
-{"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2, "runs": 2,
+{"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2,
  "settings": {"work_mem": ":rowskB"}, "values": {"rows": [10, 20]},
  "measures": [
   {"name": "counted", "method": "instructions", "values": {"columns": [1, 2]}},
@@ -105,29 +100,42 @@ my $one = $json->decode(<<'EOT');
 EOT
 $one->{dir} = "$dir";
 
-sub chosen
+foreach my $line (split /\n/, <<'EOT')
+all cases, database after database | | {} | counted: columns 1, rows 10; counted: columns 2, rows 10; counted: columns 1, rows 20; counted: columns 2, rows 20; timed: clients 2, rows 20
+one method | time | {} | timed: clients 2, rows 20
+one value | | {"columns":[2],"rows":[10]} | counted: columns 2, rows 10
+EOT
 {
-	my ($method, $filter) = @_;
-	return join '; ', map {
-		join ', ',
-		  map { "$_->[0]{name} " . PgSeries::Bench::case_text($_->[1]) }
-		  @{ $_->{cases} }
-	} PgSeries::Bench::databases($one, $method, $filter);
+	my ($name, $method, $filter, $want) = split / *\| */, $line;
+	my @cases =
+	  PgSeries::Bench::cases($one, $method || undef, $json->decode($filter));
+	is(join('; ', map { "$_->[0]{name}: " . case_text($_->[1]) } @cases),
+		$want, $name);
 }
-is( chosen(undef, {}),
-	'counted columns=1 rows=10, counted columns=2 rows=10; counted columns=1 rows=20,'
-	  . ' counted columns=2 rows=20, timed clients=2 rows=20',
-	'all cases, a database for each value of the setup');
-is(chosen('time', {}), 'timed clients=2 rows=20', 'one method');
-is( chosen(undef, { columns => [2], rows => [10] }),
-	'counted columns=2 rows=10',
-	'one value');
-quietly(
-	sub {
-		PgSeries::Bench::check_chosen(undef,
-			{ one => [ { cases => [] } ], two => [] });
-	});
-is($said, "left out, as no case matches: two\n", 'one has no case');
+
+# What the command refuses before it waits for the lock
+{
+	local %ENV =
+	  (%ENV, PGSERIES_WORKDIR => "$dir", PGSERIES_BUILDDIR => "$dir/build");
+	take_lock("$dir/lock");
+	foreach my $case (
+		[ qr/there is no benchmark "no"; choose/, 'no' ],
+		[
+			qr/no case of many-indexes matches; see/, 'many-indexes',
+			'--case=indexes=7'
+		],
+		[
+			qr/the gate has nothing to judge/, 'many-indexes',
+			'--gate=1', '--method=time'
+		])
+	{
+		my ($want, @words) = @$case;
+		my $status = run_status(
+			[ qw(timeout 20), "$top/src/bin/pgseries", 'bench', @words ],
+			err => \my $err);
+		like("$status: $err", qr/^2: pgseries: $want/, "bench @words");
+	}
+}
 
 # meta.json
 sub metas
@@ -141,10 +149,6 @@ sub metas
 	}
 	return PgSeries::Bench::read_metas("$at");
 }
-my %read = metas('t/a' => qq({"title": "\xe2\x89\xa4", "measures": []}));
-is( "@{$read{a}}{qw(name topic title)}",
-	"a t \xe2\x89\xa4",
-	'name, topic, and text as bytes');
 raises('2: two benchmarks are named "a"',
 	sub { metas('t/a' => '{}', 'u/a' => '{}') });
 quietly(sub { metas('t/a' => '{"measures": [{"name": "m"}]}') });
@@ -189,6 +193,7 @@ make_dir("$dir/$_") foreach qw(base patched);
 {
 
 	package Server;
+	our @ISA = ('PgSeries::Server');
 	sub start       { return; }
 	sub stop        { return; }
 	sub environment { return {}; }
@@ -218,9 +223,13 @@ make_dir("$dir/$_") foreach qw(base patched);
 	sub servers
 	{
 		my %build = (bin => $dir, log => $dir);
-		my %servers =
-		  map { $_ => bless { build => { %build, name => $_ } }, 'Server' }
-		  qw(base patched);
+		my %servers = map {
+			$_ => bless {
+				build => { %build, name => $_ },
+				config => bless({}, 'Config')
+			  },
+			  'Server'
+		} qw(base patched);
 		return \%servers;
 	}
 
@@ -277,7 +286,7 @@ is_deeply(
 	{ base => [60], patched => [1.5] },
 	'a count');
 is($asked, "set a = 'b';\nx", 'with the settings');
-foreach my $rows ('0', '', "1\n2", '-1', 'many')
+foreach my $rows ('0', "1\n2", 'many')
 {
 	$answer{patched} = $rows;
 	raises('1: patched counts nothing for: x y; let',
@@ -286,8 +295,8 @@ foreach my $rows ('0', '', "1\n2", '-1', 'many')
 %answer = (base => 200, patched => 50);
 is_deeply(
 	$bench->instructions(PgSeries::Bench::filled($m, { rows => 10 })),
-	{ base => [ 200, 200 ], patched => [ 50, 50 ], iterations => [ 10, 20 ] },
-	'instructions of each build, twice');
+	{ base => [200], patched => [50], iterations => [ 10, 20 ] },
+	'instructions of each build');
 
 # Times: pairs of base and patched, and base against itself
 {
@@ -346,8 +355,7 @@ sub benchmark
 	my ($run) = @_;
 	return quietly(
 		sub {
-			$run->benchmark($one,
-				PgSeries::Bench::databases($one, undef, {}));
+			$run->benchmark($one, PgSeries::Bench::cases($one, undef, {}));
 		});
 }
 my @written;
@@ -365,27 +373,28 @@ is( join(' ',
 		  @series),
 	'10 rows 1 0.500 10 rows 3 0.167 20 rows 1 0.500 20 rows 3 0.167',
 	'a case fails, the others do not');
-is( join(' ',
-		map { PgSeries::Bench::case_text($_->{case}) } @{ $bench->{failed} }),
-	'n=2 rows=10 n=2 rows=20',
+is( join(' ', map { case_text($_->{case}) } @{ $bench->{failed} }),
+	'n 2, rows 10 n 2, rows 20',
 	'those that failed are known');
 is("@written", '1 1 2 3 3', 'a result is written after every case');
 is( "@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
 	'one topic 18.6 key',
 	'the result');
-like(
-	PgSeries::Bench::one_line($series[0]),
-	qr/^pages +n=1 rows=10 +60 -> +30 pages, ratio 0\.500$/,
+is( PgSeries::Bench::one_line($series[0]),
+	"pages (n 1, rows 10): 60 -> 30, pages, ratio 0.500: better\n",
 	'a line');
 {
 	no warnings qw(redefine);
+	my $set_up = '';
 	local *PgSeries::Bench::set_up = sub {
 		my ($self, $values) = @_;
+		$set_up .= " $values->{rows}";
 		PgSeries::Util::fail(2, 'no space', 'free some')
 		  if $values->{rows} == 10;
 	};
 	is(scalar(my @s = benchmark($bench = bench())), 2, 'a setup fails');
 	is(scalar @{ $bench->{failed} }, 4, 'with all its cases');
+	is($set_up, ' 10 20', 'each database is set up once');
 	$answer{base} =
 	  sub { PgSeries::Util::fail(130, 'interrupted', 'run again') };
 	benchmark(bench());
@@ -421,8 +430,7 @@ foreach my $change (
 	[ machine => { cpu => 'this' } ])
 {
 	is(kept(@$change), 'new/-/-', "nothing stays: another $change->[0]");
-	like($said, qr/had figures of another .*; it is .*\.old now/,
-		'it says so');
+	like($said, qr/it is .*\.old now/, 'it says so');
 	is(slurp_json("$dir/kept.json.old")->{series}[0]{n},
 		'old', 'nothing is lost');
 }
@@ -435,7 +443,9 @@ my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
 foreach my $name (sort keys %metas)
 {
 	my ($of, @wrong) = $metas{$name};
-	push @wrong, 'no case' unless PgSeries::Bench::databases($of, undef, {});
+	push @wrong, 'no case' unless PgSeries::Bench::cases($of, undef, {});
+	push @wrong, 'not ASCII'
+	  if read_file("$of->{dir}/meta.json") =~ /[^\x00-\x7f]/;
 	foreach my $measure (@{ $of->{measures} })
 	{
 		my %values = (
@@ -445,6 +455,8 @@ foreach my $name (sort keys %metas)
 		my $file = $measure->{script} // $of->{setup};
 		push @wrong, $file unless -f "$of->{dir}/$file";
 		push @wrong, grep { !$known{$_} } keys %$measure;
+		push @wrong, 'better'
+		  unless $measure->{better} =~ /^(?:lower|higher)\z/;
 		push @wrong,
 		  grep { !$values{$_} } $measure->{label} =~ /(?<!:):(\w+)/g,
 		  keys %{ $measure->{where} || {} };

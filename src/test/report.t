@@ -8,10 +8,10 @@ use File::Temp ();
 use FindBin;
 use JSON::PP;
 use PgSeries::Config;
-use PgSeries::Report qw(plot_data report_command update_readme
-  worst_of_topics write_page);
-use PgSeries::Report::Results qw(figure read_results);
-use PgSeries::Report::Topics  qw(filler gain read_topics text_table worst);
+use PgSeries::Report qw(plot_data report_command update_readme write_page);
+use PgSeries::Report::Results qw(figure quantity read_results);
+use PgSeries::Report::Topics  qw(check_figures filler gain read_topics
+  text_table worst);
 use PgSeries::Submit;
 use PgSeries::Util qw(find_tool read_file write_file);
 use Test::More;
@@ -32,8 +32,7 @@ my $fixture = <<'JSON';
       { "measure": "plan", "case": { "indexes": 2000, "rows": 9 }, "base": [64000], "patched": [8000] },
       { "measure": "throughput", "case": { "clients": 2 }, "times": [12000, 24000, 8] },
       { "measure": "latency", "case": { "clients": 2 }, "times": [3000, 2970, 8],
-        "label": "one query", "unit": "ns per query", "better": "lower" } ],
-    "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
+        "label": "one query", "unit": "ns per query", "better": "lower" } ] },
   "prepared": {
     "topic": "partitions",
     "series": [
@@ -43,8 +42,8 @@ my $fixture = <<'JSON';
         "date": "2026-11-20T08:00:00Z" },
       { "measure": "prepared", "case": { "partitions": 0, "mode": "auto" }, "times": [1000, 990, 3] },
       { "measure": "slots", "case": {}, "base": [100], "patched": [99],
-        "label": "slots", "unit": "locks", "better": "higher", "method": "count" } ],
-    "plots": [] } },
+        "label": "slots", "unit": "locks", "better": "higher", "method": "count" } ] } },
+"meta": { "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
 "topics": {
   "fixes": { "title": "Faults", "who": "pruning", "gain": "no rows are lost", "figures": {} },
   "indexes": {
@@ -153,6 +152,8 @@ sub project
 		'doc/topics/indexes.md' => '',
 		'benchmarks/indexes/planning/plan.plot' =>
 		  "x_label = 'x'\ny_label = 'y'\nload style\neval draw\n",
+		'benchmarks/indexes/planning/meta.json' =>
+		  $json->encode($data->{meta}),
 		map { $_ => read_file($real->top . "/$_") }
 		  qw(benchmarks/style.gp benchmarks/report.html));
 	foreach my $name (qw(fixes indexes partitions))
@@ -219,8 +220,7 @@ foreach my $case (cases(<<'CASES'))
 [10000] [10006] lower | worse
 [10000] [10006] higher | better
 [10000] [9994] higher | worse
-[10000,10100] [10050] lower | inconclusive
-[10000,10100] [10110] lower | worse
+[10000,10100] [10060] lower | worse
 CASES
 {
 	my ($base, $patched, $better) = split / /, $case->[0];
@@ -230,26 +230,38 @@ CASES
 		better => $better);
 	is(figure($series)->{verdict}, $case->[1], "counts: @$case");
 }
-my $figure =
-  figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ]));
 is_deeply(
-	$figure,
+	figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ])),
 	{
 		base => [ 100, 90, 110 ],
 		patched => [ 210, 200, 220 ],
-		ratio => 2.1,
-		lo => 200 / 110,
-		hi => 220 / 90,
-		n => 2,
+		gain => 1 / 2.1,
+		map({ $_ => 2.1 } qw(ratio lo hi)),
 		verdict => 'worse'
 	},
 	'medians and bounds of counts');
-$figure = figure($prepared->{series}[0]);
-is( sprintf('%.3f %.3f %.3f %d %s', @{$figure}{qw(ratio lo hi n verdict)}),
-	'1.500 1.493 1.507 8 better',
+my $figure = figure($prepared->{series}[0]);
+is( sprintf('%.3f %.3f %.3f %s', @{$figure}{qw(ratio lo hi verdict)}),
+	'1.500 1.493 1.507 better',
 	'a time');
 is(figure($prepared->{series}[3])->{verdict},
 	'inconclusive', 'three pairs are too few');
+foreach my $case (cases(<<'CASES'))
+instructions x 12345.6 | 12,346
+instructions x 7.25 | 7.25
+count x 5 | 5
+count x 71.9 | 71.9
+time tps 12345.6 | 12,300
+time tps 123.46 | 123
+time ns 999 | 999 ns
+time ns 1234567 | 1.23 ms
+time ns 2e9 | 2.00 s
+CASES
+{
+	my ($method, $unit, $value) = split / /, $case->[0];
+	is(quantity({ method => $method, unit => $unit }, $value),
+		$case->[1], "quantity: @$case");
+}
 
 # Texts of the cases
 is( $planning->{series}[1]{text},
@@ -269,30 +281,37 @@ is_deeply(
 
 # Results and topics that cannot be used
 foreach my $case (cases(<<'CASES'))
-results/planning/format 2 | planning.json: not a benchmark result of format 1; remove it, or run
-results/planning/scale | planning.json: "scale" is missing
-results/planning/bench "x" | a result of "x" belongs in x.json
-results/planning/series/1/base [0] | series 2: its runs are not lists of positive numbers
-results/planning/series/2/pairs/3/base "x" | series 3: its runs are not
-results/planning/series/0/unit | series 1: "unit" is missing
-results/planning/series/0/better "more" | "better" must be "lower" or "higher"
-results/planning/series/1/ratio 8 | "ratio" is 8, but the raw runs give 0.125
+results/planning/format 2 | planning.json is no result of a benchmark: its format is not 1; remove it, or run
+results/planning/bench "x" | that of "x" belongs in x.json
+results/planning/series/1/base [0] | planning.json is no result of a benchmark: Illegal division by zero; remove
+results/planning/series/2/pairs/3/base "x" | planning.json is no result of a benchmark: Argument "x" isn't numeric
+results/planning/series/0/unit | planning.json is no result of a benchmark: Use of uninitialized
+results/planning/series/1/ratio 8 | its runs give another ratio: plan <&> t_x with 2,000 indexes; remove
 topics/indexes | the topic indexes has no
-topics/fixes/figures | not an object with "figures"
+topics/fixes/figures | "figures" is missing
 topics/indexes/who | indexes/topic.json: "who" is missing; correct it
 topics/indexes/figures/one/case | figure "one" has no "case"
 topics/indexes/gain "60 indexes" | the gain has a digit
 topics/indexes/figures/plan/label "60 indexes" | the label of plan has a digit
 topics/indexes/letter ["one"] | "letter" has "one", which is no figure with a label
 topics/indexes/letter ["none"] | "letter" has "none"
-topics/indexes/letter ["plan","plan","plan","plan","plan","plan","plan"] | more than six
+topics/indexes/figures/plan/bench "none" | figure "plan": 0 figures of none are plan (indexes 2,000); name exactly one, or run
+topics/indexes/figures/all/measure ["no","none"] | figure "all": 0 figures of planning are no or none (); name at least one
+topics/indexes/figures/plan/case {} | figure "plan": 2 figures
+topics/indexes/figures/share/of "none" | figure "share": 0 figures of planning are none (indexes 2,000, rows 9)
+topics/indexes/figures/tps/label ":other" | figure "tps": :other in its label is no value
 CASES
 {
 	my ($path, $value) = split / /, $case->[0], 2;
 	$value = $json->allow_nonref->decode($value) if defined $value;
 	my $changed = project($path, $value);
-	raises(sub { read_results($changed); read_topics($changed) },
-		$case->[1], "@$case");
+	raises(
+		sub {
+			my @read = read_results($changed);
+			check_figures($_, \@read) foreach @{ read_topics($changed) };
+		},
+		$case->[1],
+		"@$case");
 }
 $config = project();
 raises(
@@ -311,8 +330,6 @@ foreach my $case (cases(<<'CASES'))
 {time:base} | 3.00 us
 {all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 worse)
 {share:base} | 100%
-{partitions/generic:mode} {partitions/generic:partitions} | generic 64
-{partitions/few:ratio} | 0.990, too few pairs
 CASES
 {
 	is($fill->($case->[0]), $case->[1], "filled: $case->[0]");
@@ -320,7 +337,6 @@ CASES
 foreach my $case (cases(<<'CASES'))
 {plan} | letter: "{plan}" is no {NAME:WHAT}
 {none:base} | letter: {none:base}: there is no such figure
-{none/plan:base} | there is no such figure
 {plan:nothing} | letter: {plan:nothing}: plan has no "nothing"
 {plan:pairs} | plan has no "pairs"
 {one:times} | plan has no "times"
@@ -329,30 +345,18 @@ CASES
 {
 	raises(sub { $fill->($case->[0]) }, $case->[1], "not filled: @$case");
 }
-raises(
-	sub { filler('letter', $topics, \@results)->('{plan:base}') },
-	'there is no such figure',
-	'a letter of no topic has no figures of its own');
-raises(
-	sub { gain($topics, [$prepared], 'indexes') },
-	'topic.json: figure "plan": 0 figures of planning are plan '
-	  . '(indexes 2,000); name exactly one, or run the benchmark',
-	'a figure that was not measured');
-is( gain($topics, \@results, 'indexes'),
-	'planning with 2,000 indexes takes 0.125 of the instructions, '
-	  . '2.00 times the speed',
-	'the gain');
-$config = project('topics/indexes/figures/plan/case', {});
-raises(
-	sub { gain(read_topics($config), \@results, 'indexes') },
-	'figure "plan": 2 figures',
-	'a figure that is not one');
+is( filler('letter', $topics, \@results, 'partitions')
+	  ->('{few:ratio}, {generic:mode}'),
+	'0.990, too few pairs, generic',
+	'of another topic');
 
 # The worst of a topic
-my $worst = join '', map { "@$_\n" } worst_of_topics(project());
-is($worst, <<'WORST', 'the worst of the topics that have figures');
-indexes 1 of 4 figures is worse; the worst: plan <&> t_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive
-partitions 2 of 5 figures are worse; the worst: point query (mode generic, partitions 64) reaches 0.800 [0.796, 0.803] of the transactions per second (as expected); of the 4 measured times, 1 is worse and 1 is inconclusive
+my @worst = map { scalar worst($_, \@results) } @$topics;
+is(join('', map { $_ ? "$_->{text}\n" : "-\n" } @worst),
+	<<'WORST', 'the worst of each topic');
+-
+1 of 4 figures is worse; the worst: plan <&> t_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive
+2 of 5 figures are worse; the worst: point query (mode generic, partitions 64) reaches 0.800 [0.796, 0.803] of the transactions per second (as expected); of the 4 measured times, 1 is worse and 1 is inconclusive
 WORST
 foreach my $case (cases(<<'CASES'))
 {"base":[100],"patched":[101]} {"base":[100],"patched":[103]} {"base":[100],"patched":[102]} | 3 of 3 figures are worse; the worst: plan <&> t_x with :indexes indexes takes 1.030 times the instructions
@@ -368,8 +372,6 @@ CASES
 	is(worst($topics->[1], [ read_results($config) ])->{text},
 		$case->[1], "worst: $case->[0]");
 }
-is(worst($topics->[0], \@results),
-	undef, 'a topic without benchmark has none');
 
 # The table of a letter
 is(text_table($topics, \@results, 'indexes'), <<'TABLE', 'table of a letter');
@@ -377,17 +379,7 @@ is(text_table($topics, \@results, 'indexes'), <<'TABLE', 'table of a letter');
 plan, 2,000 indexes  64,000    8,000  0.125
 tps, 2 clients       12,000   24,000  2.000 [1.991, 2.009]
 TABLE
-is(text_table($topics, \@results, undef), <<'TABLE', 'table of all topics');
-                       base  patched  patched / base
-plan, 2,000 indexes  64,000    8,000  0.125
-auto                  1,000    1,500  1.500 [1.493, 1.507]
-TABLE
 is(text_table($topics, \@results, 'fixes'), '', 'no figures, no table');
-$config = project('topics/indexes/figures/tps/label', 'x' x 38);
-raises(
-	sub { text_table(read_topics($config), \@results, 'indexes') },
-	'the table of the letter has a line of more than 76 columns: xxx',
-	'a line that is too long');
 
 # The documents, and the command that writes them
 {
@@ -456,17 +448,17 @@ is(command(docs => 1, dry_run => 1), '0 ', 'now they are current');
 write_file("$dir/project/doc/results.md", "$document\n");
 is(command(docs => 1, dry_run => 1), "1 $differ[1]", 'one is not');
 
-foreach my $text (
-	'',
-	"<!-- results:begin -->\n",
-	"<!-- results:end -->\n<!-- results:begin -->\n",
-	$readme x 2)
+foreach my $text ("<!-- results:begin -->\n",
+	"<!-- results:end -->\n<!-- results:begin -->\n")
 {
 	raises(
 		sub { update_readme($text, $topics, \@results) },
-		'README.md has not one line "<!-- results:begin -->"',
+		'README.md has no line "<!-- results:begin -->"',
 		'README without its lines');
 }
+is( () = update_readme($readme x 2, $topics, \@results) =~ /^(?:old|top)$/mg,
+	3,
+	'nothing else is lost');
 raises(sub { command(dry_run => 1) }, '--dry-run is for --docs only',
 	'usage');
 raises(
@@ -501,9 +493,9 @@ sub page
 }
 {
 	local $ENV{PATH} = "$dir";
-	is( said(\&page),
-		'pgseries: the report has no plot of planning: gnuplot is missing; '
-		  . "run: ./configure --install-deps\n",
+	raises(
+		\&page,
+		'gnuplot is missing; run: ./configure --install-deps',
 		'a page without gnuplot');
 }
 SKIP:
@@ -533,10 +525,10 @@ PARTS
 		\&page,
 		'plan.plot (exit status 1); correct the plot file',
 		'a plot file that fails');
-	$results[0]{plots} = [];
+	$config = project('meta/plots', []);
 	raises(
 		\&page,
-		'indexes/topic.json: planning has 0 plots named plan.plot',
+		'indexes/topic.json: planning has no plot plan.plot',
 		'a plot that there is not');
 }
 
@@ -568,6 +560,8 @@ $topics = read_topics($real);
 foreach my $topic (@$topics)
 {
 	my $name = $topic->{name};
+	is(eval { check_figures($topic, \@results); 1 }, 1, "$name: figures");
+	unlike(read_file($topic->{file}), qr/[^\x00-\x7f]/, "$name: ASCII");
 	my @forced = grep {
 		($topic->{figures}{$_}{case}{plan_cache_mode} || 'auto') ne 'auto'
 	} $topic->{gain} =~ /\{([\w-]+):/g;
