@@ -7,7 +7,7 @@ use Encode                    qw(encode_utf8);
 use File::Basename            qw(basename dirname);
 use File::Glob                qw(:bsd_glob);
 use JSON::PP                  ();
-use List::Util                qw(first max shuffle sum uniq);
+use List::Util                qw(first max min shuffle sum uniq);
 use POSIX                     qw(strftime);
 use PgSeries::Config          ();
 use PgSeries::Report::Results qw(case_text figure fill_label medians
@@ -510,29 +510,36 @@ sub check
 	my ($self, $m) = @_;
 	my (%plan, %rows);
 	my $sql = check_sql($m);
+	my $statement = in_line($m->{explain} // $m->{statement});
 	for my $b (@BUILDS)
 	{
-		my $server = $self->{server}{$b};
-		$server->start;
 		($rows{$b}, $plan{$b}) = split /^QUERY PLAN\n/m,
-		  $server->sql($sql, database => 'bench') . "\n";
-		$server->stop;
+		  $self->ask($b, $sql) . "\n";
 		fail(
 			1,
-			"the plan of $b has no \"$m->{node}\": "
-			  . in_line($m->{explain} // $m->{statement}),
+			"the plan of $b has no \"$m->{node}\": $statement",
 			'correct the setup of the benchmark, or its node',
 			$plan{$b}) unless has_node($plan{$b}, $m->{node});
 	}
 	my $different = difference(@rows{@BUILDS});
 	fail(
 		1,
-		"base and patched return different rows: "
-		  . in_line($m->{explain} // $m->{statement}),
+		"base and patched return different rows: $statement",
 		"repeat it on servers of both builds, after $self->{meta}{dir}/$self->{meta}{setup}",
 		"$sql\n$different") if defined $different;
 	$self->{same_rows}++;
 	return;
+}
+
+# What SQL prints on a freshly started server.
+sub ask
+{
+	my ($self, $b, $sql) = @_;
+	my $server = $self->{server}{$b};
+	$server->start;
+	my $out = $server->sql($sql, database => 'bench');
+	$server->stop;
+	return $out;
 }
 
 # SQL that prints the rows, "QUERY PLAN" and the plan.
@@ -676,11 +683,8 @@ sub count
 	my %figure;
 	for my $b (@BUILDS)
 	{
-		my $server = $self->{server}{$b};
-		$server->start;
-		my $out = $server->sql(settings_sql(%{ $m->{set} }) . $m->{statement},
-			database => 'bench');
-		$server->stop;
+		my $out =
+		  $self->ask($b, settings_sql(%{ $m->{set} }) . $m->{statement});
 		fail(
 			1,
 			"$b counts nothing for: " . in_line($m->{statement}),
@@ -717,37 +721,27 @@ sub timing
 	return { pairs => \@pairs, aa => \@aa };
 }
 
-# One figure from a freshly started server.
+# One figure from a freshly started server: transactions per second, or the
+# nanoseconds of an iteration in the second of two calls.
 sub one_time
 {
 	my ($self, $b, $m, $case) = @_;
-	my $server = $self->{server}{$b};
-	$server->start;
-	my $value;
-	if ($m->{kind} eq 'pgbench')
-	{
-		$value = $self->pgbench($server, $m, $case);
-	}
-	else
-	{
-		my $call = loop_sql($m, $m->{loop} || 1000);
-		my $out =
-		  $server->sql(settings_sql(%{ $m->{set} }) . "$call;\n$call;",
-			database => 'bench');
-		my ($n, $ns) = (split /\n/, $out)[-1] =~ /^(\d+)\|(\d+)/
-		  or
-		  fail(2, 'the loop printed no figures', "see $server->{log}", $out);
-		$value = $ns / $n;
-	}
-	$server->stop;
-	return $value + 0;
+	return $self->pgbench($b, $m, $case) if $m->{kind} eq 'pgbench';
+	my $call = loop_sql($m, $m->{loop} || 1000);
+	my $out =
+	  $self->ask($b, settings_sql(%{ $m->{set} }) . "$call;\n$call;");
+	my ($n, $ns) = $out =~ /^(\d+)\|(\d+)\z/m
+	  or
+	  fail(2, 'the loop printed no figures', 'correct the statement', $out);
+	return $ns / $n;
 }
 
 # Transactions per second.  At first, a connection fills its caches and makes its
 # plans.  That is not counted: the figure is the mean of the last seconds.
 sub pgbench
 {
-	my ($self, $server, $m, $case) = @_;
+	my ($self, $b, $m, $case) = @_;
+	my $server = $self->{server}{$b};
 	my $seconds = $self->{seconds} || $self->{meta}{seconds} || 1;
 	my $warmup = 2;
 	my @values = map { ('-D', "$_=$case->{$_}") }
@@ -761,6 +755,7 @@ sub pgbench
 		defined $m->{script}
 		? read_file("$self->{meta}{dir}/$m->{script}")
 		: "$m->{statement};\n");
+	$server->start;
 	run($server->as_client(
 			[
 				qw(pgbench -n -P 1 -T),
@@ -781,7 +776,8 @@ sub pgbench
 			code => 1,
 			what => "pgbench on $server->{build}{name}"));
 	my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
-	splice @tps, 0, $#tps < $warmup ? $#tps : $warmup;
+	$server->stop;
+	splice @tps, 0, min($warmup, $#tps);
 	fail(1, 'pgbench printed no tps', "see $server->{log}", $out) unless @tps;
 	return sum(@tps) / @tps;
 }
@@ -789,14 +785,14 @@ sub pgbench
 sub machine
 {
 	my ($cpuinfo, $meminfo) =
-	  map { -f $_ ? read_file($_) : '' } qw(/proc/cpuinfo /proc/meminfo);
+	  map { read_file($_) } qw(/proc/cpuinfo /proc/meminfo);
 	my $env = { PATH => PgSeries::Config::PATH };
+	my ($cpu) = $cpuinfo =~ /^model name\s*:\s*(.*)$/m;
+	my ($memory) = $meminfo =~ /^MemTotal:\s*(\d+)/m;
 	return {
-		cpu => first { defined } $cpuinfo =~ /^model name\s*:\s*(.*)$/m,
-		'unknown',
+		cpu => $cpu // 'unknown',
 		cores => scalar(my @cores = $cpuinfo =~ /^processor\s*:/mg),
-		memory_kb => 0 +
-		  (first { defined } $meminfo =~ /^MemTotal:\s*(\d+)/m, 0),
+		memory_kb => $memory + 0,
 		kernel => capture([qw(uname -sr)]),
 		compiler =>
 		  (split /\n/, capture([qw(gcc --version)], env => $env))[0],

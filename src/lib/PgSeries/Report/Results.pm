@@ -8,32 +8,10 @@ PgSeries::Report::Results - results of benchmarks, and what they say
 
 =head1 DESCRIPTION
 
-Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of the
-summary that a result file carries beside them, only C<ratio> is read: it must
-agree with the raw runs within 1%, so that a file edited by hand is found.
-
-=head1 RESULT FILES
-
-One JSON file for each benchmark, NAME.json:
-
-  format    1
-  bench     NAME
-  topic     the topic: the benchmark is benchmarks/TOPIC/NAME
-  title, scale, date
-  base      version that is the base
-  patched   key of the series that was measured
-  machine   facts, name and value
-  axis      { name, label }: the key of "case" that varies most
-  series    list of figures, see below
-
-A figure names its C<measure>, C<label> (C<:KEY> in it is a value of the case),
-C<unit>, which direction is C<better> ("lower" or "higher") and its C<case>, a
-hash.  The raw runs depend on the C<method>:
-
-  instructions   "base" and "patched": lists of counts
-  count          the same, for what else can be counted
-  time           "pairs": list of { base, patched }, and
-                 "aa": list of { first, second }, base against itself
+benchmarks/README.md describes the result files.  Every figure is computed here from
+the raw runs, with L<PgSeries::Stats>.  Of the summary that a result file carries
+beside them, only C<ratio> is read: it must agree with the raw runs within 1%, so that
+a file edited by hand is found.
 
 =head1 FUNCTIONS
 
@@ -69,7 +47,7 @@ measure and unit, { head, series }, where C<head> is the label that all its seri
 share, or undef.  Each series gets C<text>, the label with what it does not say of
 the case, and C<row>, which tells it from the others of its group.
 
-Raises an error if there are no results, or if one is not as described above.
+Raises an error if there are no results, or if one is not as described there.
 
 =cut
 

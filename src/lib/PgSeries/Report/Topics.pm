@@ -8,34 +8,9 @@ PgSeries::Report::Topics - what topic.json says of each topic, with its figures
 
 =head1 DESCRIPTION
 
-benchmarks/TOPIC/topic.json says what the report, the README and the cover letter
-say of a topic:
-
-  title    heading
-  who      who gains: "tables with ten or more indexes"
-  gain     what they gain with default settings: a clause, or several
-  figures  { NAME => { bench, measure, case, label, note } }: each exactly one
-           figure; where it is the worst of the topic, the note explains it
-  plot     { bench, file }: one of the plots of that benchmark; may be missing
-  letter   names of the figures in the table of the cover letter
-
-Neither C<gain> nor a C<label> has digits.  In a label, C<:KEY> is a value of the
-figure's case; it is needed only for the letter.  In other texts C<{NAME:WHAT}>
-stands for something of a figure.  WHAT is
-
-  base, patched   the median; nanoseconds as a time with its unit
-  ratio           patched / base; for time with the 95% interval
-  times           the ratio alone, for a headline: the verdict must be "better"
-  verdict         see figure() in PgSeries::Report::Results
-  pairs           for time: the number of pairs of runs
-  cores           of the machine
-  KEY             the value of this key of the figure's case
-
-A figure with C<all> (true) is all that fit, one or more; C<measure> may then be a
-list.  What stands for it is a range, as "0.427 to 0.587", without intervals, and
-the verdicts with their numbers, as "59 better, 1 worse".  A figure with C<of>,
-the name of another measure, is its share of that one in the same case: C<base>
-and C<patched> are percentages.
+benchmarks/README.md describes benchmarks/TOPIC/topic.json, which says what the report,
+the README and the cover letter say of a topic; doc/measure.md, which figures
+C<{NAME:WHAT}> stands for in their texts.
 
 =head1 FUNCTIONS
 
@@ -82,7 +57,7 @@ sub read_topic
 	fail(
 		2,
 		"the topic $name has no $file",
-		'write one, see PgSeries::Report::Topics') unless -f $file;
+		'write one, see benchmarks/README.md') unless -f $file;
 	my $topic = slurp_json($file);
 	my $problem = _problem($topic);
 	fail(2, "$file: $problem", 'correct it') if defined $problem;
@@ -235,7 +210,7 @@ sub _value
 		fail(
 			2,
 			"$where: $series[$i]{measure} has no \"$what\"",
-			'see PgSeries::Report::Topics for what there is'
+			'see doc/measure.md for what there is'
 		) unless defined $number;
 		push @values, [ $number, $text // $number ];
 		$count{ $values[-1][1] }++;
