@@ -93,7 +93,7 @@ EOT
 # Which cases there are
 my $one = $json->decode(<<'EOT');
 {"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2,
- "settings": {"work_mem": ":rowskB"}, "values": {"rows": [10, 20]},
+ "values": {"rows": [10, 20]},
  "measures": [
   {"name": "counted", "method": "instructions", "values": {"columns": [1, 2]}},
   {"name": "timed", "method": "time", "values": {"clients": [2]}, "where": {"rows": [20], "other": [1]}}]}
@@ -204,7 +204,7 @@ make_dir("$dir/$_") foreach qw(base patched);
 		my ($self, $sql) = @_;
 		$asked = $sql;
 		my $answer = $answer{ $self->{build}{name} };
-		return ref $answer ? $answer->($sql) : $answer;
+		return ref $answer ? $answer->($sql, $self->{settings}) : $answer;
 	}
 
 	sub single_user
@@ -343,61 +343,113 @@ like(
 	qr/^-c a=b -n -P 1 -T 3 -c 3 -j 3 -M simple -D clients=3 -D rows=5 -f .*\nselect 1;$/m,
 	'its arguments');
 
-# A whole benchmark
-write_file("$dir/setup.sql", "create table t (:rows);\n");
-$one->{measures} = $json->decode(<<'EOT');
-[{"name": "pages", "label": ":rows rows", "unit": "pages", "better": "lower", "method": "count",
-  "kind": "loop", "statement": "pages :rows :n", "why": "counts", "values": {"n": [1, 2, 3]}}]
+# The command, with a benchmark of its own
+make_dir("$dir/benchmarks/topic/one");
+write_file("$dir/benchmarks/topic/one/setup.sql",
+	"create table t (:rows);\n");
+write_file("$dir/benchmarks/topic/one/meta.json", <<'EOT');
+{"title": "x", "setup": "setup.sql", "settings": {"max_files": ":rows"}, "values": {"rows": [10, 20]},
+ "measures": [
+  {"name": "pages", "label": ":rows rows", "unit": "pages", "better": "lower", "method": "count", "kind": "loop",
+   "statement": "pages :rows :n", "node": null, "why": "counts", "values": {"n": [1, 2, 3]}},
+  {"name": "scan", "label": "x", "unit": "pages", "better": "lower", "method": "count", "kind": "loop",
+   "statement": "scan :rows", "node": "Seq Scan", "where": {"rows": [10]}}]}
 EOT
 
-sub benchmark
+# Its exit status; what it prints is in $said.
+sub command
 {
-	my ($run) = @_;
-	return quietly(
-		sub {
-			$run->benchmark($one, PgSeries::Bench::cases($one, undef, {}));
-		});
+	my (%option) = @_;
+	no warnings qw(redefine once);
+	local *PgSeries::Bench::new = sub { return $bench = bench() };
+	local *Config::top = sub { return "$dir" };
+	local *PgSeries::CLI::config = sub { return bless {}, 'Config' };
+	local *PgSeries::CLI::say = sub { print STDERR $_[1]; return };
+	my $c = bless { option => \%option }, 'PgSeries::CLI';
+	return (quietly(sub { PgSeries::Bench::command($c, 'one') }))[0];
 }
+
+# Setups are made by other processes.
 my @written;
 $answer{base} = sub {
-	my ($sql) = @_;
-	my ($n) = $sql =~ /^pages \d+ (\d+)/ or return '';
+	my ($sql, $settings) = @_;
+	my ($kind, $n) = $sql =~ /^(pages \d+|scan) (\d+)/m;
+	if (!$kind)
+	{
+		open(my $fh, '>>', "$dir/setups") or die $!;
+		print $fh "$settings->{max_files}: ", $sql =~ s/\n/ /gr, "\n";
+		close $fh;
+		return '';
+	}
 	push @written, scalar @{ slurp_json("$dir/one.json")->{series} }
 	  if -f "$dir/one.json";
-	return $n == 2 ? 'lost' : 60 * $n;
+	return $n == 2 ? 'lost' : $kind eq 'scan' ? $right : 60 * $n;
 };
-$answer{patched} = 30;
-my @series = benchmark($bench = bench());
-is( join(' ',
-		map { "$_->{label} $_->{case}{n} " . sprintf '%.3f', $_->{ratio} }
-		  @series),
-	'10 rows 1 0.500 10 rows 3 0.167 20 rows 1 0.500 20 rows 3 0.167',
-	'a case fails, the others do not');
-is( join(' ', map { case_text($_->{case}) } @{ $bench->{failed} }),
-	'n 2, rows 10 n 2, rows 20',
-	'those that failed are known');
-is("@written", '1 1 2 3 3', 'a result is written after every case');
+$answer{patched} = sub { return $_[0] =~ /^scan/m ? $other : 30 };
+is(command(), 1, 'cases fail: exit status');
+is(join('', grep { /ratio/ } split /^/, $said), <<'EOT', 'the others do not');
+pages (n 1, rows 10): 60 -> 30, pages, ratio 0.500: better
+pages (n 3, rows 10): 180 -> 30, pages, ratio 0.167: better
+pages (n 1, rows 20): 60 -> 30, pages, ratio 0.500: better
+pages (n 3, rows 20): 180 -> 30, pages, ratio 0.167: better
+EOT
+is( join("\n", $said =~ /^pgseries: (.*?)(?: for|;|": )/mg),
+	join("\n",
+		map { "one: $_" } 'pages n 2, rows 10: base counts nothing',
+		'scan rows 10: the plan of patched has no "Seq Scan',
+		'pages n 2, rows 20: base counts nothing'),
+	'those that failed are named');
+is("@written", '1 1 2 2 3 3', 'a result is written after every case');
 is( "@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
 	'one topic 18.6 key',
 	'the result');
-is( PgSeries::Bench::one_line($series[0]),
-	"pages (n 1, rows 10): 60 -> 30, pages, ratio 0.500: better\n",
-	'a line');
+is( read_file("$dir/setups"),
+	join(
+		'',
+		map {
+			my $rows = $_;
+			map { "$rows: $_\n" }
+			  'drop database if exists bench; create database bench;',
+			  'create extension pgseries_bench; create table t (:rows); ',
+			  'set synchronous_commit = on; vacuum analyze; checkpoint;'
+		} 10,
+		20),
+	'each database is set up once, with its settings');
+is(command(case => [ 'n=1', 'rows=20' ]), 0, 'one case again');
+is(@{ slurp_json("$dir/one.json")->{series} }, 4, 'the others stay');
 {
 	no warnings qw(redefine);
-	my $set_up = '';
+	local *PgSeries::Bench::measure = sub {
+		my ($self, $of, $case) = @_;
+		my %raw = (base => [100], patched => [101], ratio => 1.01);
+		return {
+			%$of, %raw,
+			measure => 'x',
+			case => $case,
+			method => 'instructions'
+		};
+	};
+	my $meta = "$dir/benchmarks/topic/one/meta.json";
+	write_file($meta,
+		read_file($meta) =~ s/count", "kind/instructions", "kind/r);
+	is( command(
+			method => 'instructions',
+			case => [ 'n=1', 'rows=20' ],
+			gate => $_->[0]),
+		$_->[1],
+		"gate $_->[0]") foreach [ 1.01, 0 ], [ 1.009, 1 ];
+	like($said, qr/^pgseries: 1 cases need more than 1\.009 of base's/m,
+		'it says so');
 	local *PgSeries::Bench::set_up = sub {
 		my ($self, $values) = @_;
-		$set_up .= " $values->{rows}";
 		PgSeries::Util::fail(2, 'no space', 'free some')
 		  if $values->{rows} == 10;
 	};
-	is(scalar(my @s = benchmark($bench = bench())), 2, 'a setup fails');
-	is(scalar @{ $bench->{failed} }, 4, 'with all its cases');
-	is($set_up, ' 10 20', 'each database is set up once');
-	$answer{base} =
+	command(method => 'instructions');
+	is(@{ $bench->{failed} }, 3, 'a setup fails, with all its cases');
+	local *PgSeries::Bench::set_up =
 	  sub { PgSeries::Util::fail(130, 'interrupted', 'run again') };
-	benchmark(bench());
+	command();
 	is($error && $error->{code}, 130, 'an interrupt ends it');
 }
 

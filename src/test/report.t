@@ -32,7 +32,7 @@ my $fixture = <<'JSON';
       { "measure": "tps", "case": { "clients": 2, "mode": "auto" }, "times": [12000, 24000, 8] },
       { "measure": "tps", "case": { "clients": 1, "mode": "auto" }, "times": [1000, 990, 3] },
       { "measure": "latency", "case": { "clients": 2 }, "times": [3000, 2970, 8],
-        "label": "one query", "unit": "ns per query", "better": "lower" } ] },
+        "label": "one query", "unit": "ns per query", "better": "lower", "date": "2026-11-20T08:00:00Z" } ] },
   "meta": { "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
   "topics": {
     "fixes": { "title": "Faults", "who": "pruning", "gain": "no rows are lost", "figures": {} },
@@ -212,7 +212,7 @@ result/bench "x" | that of "x" belongs in x.json
 result/series/1/base [0] | planning.json is no result of a benchmark: Illegal division by zero; remove
 result/series/2/pairs/3/base "x" | planning.json is no result of a benchmark: Argument "x" isn't numeric
 result/series/0/unit | planning.json is no result of a benchmark: Use of uninitialized
-result/series/1/ratio 8 | its runs give another ratio: plan <&> t_x with 2,000 indexes; remove
+result/series/1/ratio 0.127 | its runs give another ratio: plan <&> t_x with 2,000 indexes; remove
 topics/indexes | the topic indexes has no
 topics/fixes/figures | "figures" is missing
 topics/indexes/who | indexes/topic.json: "who" is missing; correct it
@@ -363,6 +363,7 @@ Worst measured: 1 of 5 figures is worse; the worst: plan \<&\> t\_x with 1 index
 | one query (clients 2), time per query | 3.00 µs | 2.97 µs | 0.990 \[0.986, 0.994\] | better |
 DOCUMENT
 like($document, qr/^\| Machine \| CPU, 2 cores, 7\.7 GiB \|\n/m, 'machine');
+like($document, qr/^\| Measured \| 2026-11-20 to 2026-11-21 \|\n/m, 'dates');
 is(command($real, docs => 1, dry_run => 1),
 	0, 'the documents of the repository are current');
 is( () = update_readme($readme x 2, $topics, \@results) =~ /^(?:old|top)$/mg,
