@@ -60,6 +60,7 @@ check_names | [["a","b"],"all","a"] | 2: there is no benchmark "all"; choose
 filter | [["rows=1","rows=x=y","x="],$meta] | {"rows":["1","x=y"],"x":[""]}
 filter | [["rows"],$meta] | 2: --case=rows is not NAME=VALUE
 filter | [["row=1"],$meta] | 2: no case has a value named "row"; choose from: rows, x
+cases | [{"values":{"a":[1,2]},"measures":[{"method":"m","values":{"b":[3,4]},"where":{"a":[2],"c":[5]}},{"method":"n"}]},"m",{"b":[4]}] | [{"method":"m","values":{"b":[3,4]},"where":{"a":[2],"c":[5]}},{"a":2,"b":4}]
 cross | [{"b":[1,2],"a":["x"]}] | {"a":"x","b":1},{"a":"x","b":2}
 wanted | [{"a":1},{"a":["01"]}] | 0
 wanted | [{"a":1},{"a":[2,"1"],"b":[3]}] | 1
@@ -88,29 +89,6 @@ EOT
 			  @is),
 		$want // '',
 		"$function $arguments");
-}
-
-# Which cases there are
-my $one = $json->decode(<<'EOT');
-{"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2,
- "values": {"rows": [10, 20]},
- "measures": [
-  {"name": "counted", "method": "instructions", "values": {"columns": [1, 2]}},
-  {"name": "timed", "method": "time", "values": {"clients": [2]}, "where": {"rows": [20], "other": [1]}}]}
-EOT
-$one->{dir} = "$dir";
-
-foreach my $line (split /\n/, <<'EOT')
-all cases, database after database | | {} | counted: columns 1, rows 10; counted: columns 2, rows 10; counted: columns 1, rows 20; counted: columns 2, rows 20; timed: clients 2, rows 20
-one method | time | {} | timed: clients 2, rows 20
-one value | | {"columns":[2],"rows":[10]} | counted: columns 2, rows 10
-EOT
-{
-	my ($name, $method, $filter, $want) = split / *\| */, $line;
-	my @cases =
-	  PgSeries::Bench::cases($one, $method || undef, $json->decode($filter));
-	is(join('; ', map { "$_->[0]{name}: " . case_text($_->[1]) } @cases),
-		$want, $name);
 }
 
 # What the command refuses before it waits for the lock
@@ -244,7 +222,7 @@ sub bench
 	  (base => '18.6', patched => 'key', output => "$dir", seed => 1);
 	return bless {
 		%same,
-		meta => $one,
+		meta => { pairs => 2, dir => 'x', setup => 'y' },
 		server => Bench::servers(),
 		config => bless({}, 'Config'),
 		failed => [],
@@ -415,8 +393,25 @@ is( read_file("$dir/setups"),
 		} 10,
 		20),
 	'each database is set up once, with its settings');
+
+# Figures of an earlier run stay with their date and seed, or in a file of their own.
+my $file = "$dir/one.json";
+write_file($file, read_file($file) =~ s/"seed" : \K1/7/r);
 is(command(case => [ 'n=1', 'rows=20' ]), 0, 'one case again');
-is(@{ slurp_json("$dir/one.json")->{series} }, 4, 'the others stay');
+is( join(' ',
+		map { "$_->{case}{rows}/$_->{case}{n}/" . ($_->{seed} // '') }
+		  @{ slurp_json($file)->{series} }),
+	'10/1/7 10/3/7 20/3/7 20/1/',
+	'the others stay');
+foreach my $other ('"patched" : "key', '"base" : "18.6', '"cpu" : "this')
+{
+	command();
+	write_file($file, my $changed = read_file($file) =~ s/$other/$&x/r);
+	command(case => [ 'n=1', 'rows=20' ]);
+	like($said, qr/it is .*\.old now/, "another $other");
+	is(@{ slurp_json($file)->{series} }, 1, 'nothing stays');
+	is(read_file("$file.old"), $changed, 'nothing is lost');
+}
 {
 	no warnings qw(redefine);
 	local *PgSeries::Bench::measure = sub {
@@ -451,40 +446,6 @@ is(@{ slurp_json("$dir/one.json")->{series} }, 4, 'the others stay');
 	  sub { PgSeries::Util::fail(130, 'interrupted', 'run again') };
 	command();
 	is($error && $error->{code}, 130, 'an interrupt ends it');
-}
-
-# Figures of an earlier run
-sub kept
-{
-	my (%change) = @_;
-	my $old = $json->decode(<<'EOT');
-{"format": 1, "base": "18.6", "patched": "key", "date": "first", "seed": 7,
- "machine": {"cpu": "this", "cores": 2}, "series": [
- {"measure": "m", "method": "count", "case": {"a": 1}, "n": "old"},
- {"measure": "m", "method": "time", "case": {"a": 1}}, {"measure": "o", "method": "count", "case": {"a": 1}},
- {"measure": "m", "method": "count", "case": {"a": 2}, "seed": 0}]}
-EOT
-	my $new = { %$old, series => [ { %{ $old->{series}[0] }, n => 'new' } ] };
-	write_file("$dir/kept.json", $json->encode({ %$old, %change }));
-	quietly(sub { PgSeries::Bench::keep_others($new, "$dir/kept.json") });
-	return join ' ', map {
-		join '/',
-		  map { $_ // '-' }
-		  @{$_}{qw(n date seed)}
-	} @{ $new->{series} };
-}
-is( kept(),
-	'-/first/7 -/first/7 -/first/0 new/-/-',
-	'others stay, with date and seed');
-foreach my $change (
-	[ patched => 'x' ],
-	[ base => undef ],
-	[ machine => { cpu => 'this' } ])
-{
-	is(kept(@$change), 'new/-/-', "nothing stays: another $change->[0]");
-	like($said, qr/it is .*\.old now/, 'it says so');
-	is(slurp_json("$dir/kept.json.old")->{series}[0]{n},
-		'old', 'nothing is lost');
 }
 
 # The benchmarks of the repository
