@@ -48,9 +48,9 @@ sub raises
 # Functions, arguments, and what they return, or refuse with exit code 2.
 my $meta = '{"values":{"rows":[10]},"measures":[{"values":{"x":[1]}}]}';
 foreach my $line (split /\n/, <<"EOT")
-check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; say how many
-check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; say how long
-check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a share
+check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; give a positive
+check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; give a positive
+check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a positive
 check_options | [{"method":"guess"}] | 2: there is no method "guess"; choose
 check_options | [{"pairs":1,"seconds":0.5,"gate":1.01}] |
 check_names | [["a","b"],"b","a","b"] | "b","a"

@@ -178,13 +178,9 @@ sub check_options
 		"there is no method \"$o->{method}\"",
 		'choose instructions, count or time'
 	) if defined $o->{method} && !$METHOD{ $o->{method} };
-	my %remedy = (
-		pairs => 'say how many pairs to measure',
-		seconds => 'say how long a timed run is to be',
-		gate => 'give a share of base, such as --gate=1.01');
-	for my $key (sort keys %remedy)
+	for my $key (qw(pairs seconds gate))
 	{
-		fail(2, "--$key=$o->{$key} is not positive", $remedy{$key})
+		fail(2, "--$key=$o->{$key} is not positive", 'give a positive number')
 		  if defined $o->{$key} && $o->{$key} <= 0;
 	}
 	return;
@@ -231,13 +227,10 @@ sub check_names
 	my ($known, @names) = @_;
 	fail(2, 'bench needs a name', "choose from: @$known, all") unless @names;
 	return @$known if "@names" eq 'all';
-	for my $name (@names)
-	{
-		fail(
-			2,
-			"there is no benchmark \"$name\"",
-			"choose from: @$known, all") unless grep { $_ eq $name } @$known;
-	}
+	my %known = map { $_ => 1 } @$known;
+	my ($bad) = grep { !$known{$_} } @names;
+	fail(2, "there is no benchmark \"$bad\"", "choose from: @$known, all")
+	  if defined $bad;
 	return uniq @names;
 }
 

@@ -153,14 +153,6 @@ sub _html
 	return $text;
 }
 
-# An element: name and attributes, and what is in it.
-sub _tag
-{
-	my ($tag, @content) = @_;
-	my ($name) = $tag =~ /^(\w+)/;
-	return join '', "<$tag>", @content, "</$name>\n";
-}
-
 # A link to a file, relative to the directory of the page, which exists.
 sub _link
 {
@@ -194,32 +186,35 @@ sub _rows
 sub _html_table
 {
 	my ($result) = @_;
-	my ($title, $heads, @rows) = (_html($result->{title}), _rows($result));
-	my @lines;
+	my ($heads, @rows) = _rows($result);
+	my $title = _html($result->{title});
+	my $head = join '',
+	  map { "<th scope=\"col\">" . _html($_) . "</th>\n" } @$heads;
+	my $body = '';
 
 	foreach my $row (@rows)
 	{
 		my ($text, @cells) = map { _html($_) } @$row;
+		if (!@cells)
+		{
+			$body .= '<tr class="head"><th colspan="5" scope="rowgroup">'
+			  . "<span>$text</span>\n</th>\n</tr>\n";
+			next;
+		}
 		my $verdict = pop @cells;
-		push @lines,
-		  defined $verdict
-		  ? _tag(
-			'tr',
-			_tag('th scope="row"', $text),
-			(map { _tag('td', $_) } @cells),
-			_tag('td class="' . ($verdict =~ tr/ /-/r) . '"', $verdict))
-		  : _tag('tr class="head"',
-			_tag('th colspan="5" scope="rowgroup"', _tag('span', $text)));
+		my $class = $verdict =~ tr/ /-/r;
+		$body .= join '', "<tr><th scope=\"row\">$text</th>\n",
+		  (map { "<td>$_</td>\n" } @cells),
+		  "<td class=\"$class\">$verdict</td>\n</tr>\n";
 	}
-	return _tag(
-		"div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"$title\"",
-		_tag(
-			'table',
-			_tag(
-				'thead',
-				_tag('tr', map { _tag('th scope="col"', _html($_)) } @$heads)
-			),
-			_tag('tbody', @lines)));
+	return <<"EOT";
+<h3>$title</h3>
+<div class="scroll" tabindex="0" role="region" aria-label="$title"><table><thead><tr>$head</tr>
+</thead>
+<tbody>$body</tbody>
+</table>
+</div>
+EOT
 }
 
 # Machine, dates and builds of the results, as [name, value].
@@ -258,13 +253,14 @@ sub write_page
 	my %part = (
 		BASE => _html(join ' and ', uniq map { $_->{base} } @$results),
 		PATCHES => sum0(map { $_->{patches} } @$topics),
-		NAV => join('',
-			map { _tag("a href=\"#$_->{name}\"", _html($_->{title})) }
+		NAV => join(
+			'',
+			map { "<a href=\"#$_->{name}\">" . _html($_->{title}) . "</a>\n" }
 			  @$topics),
 		TOPICS =>
 		  join('', map { _section($config, $_, $results, $dir) } @$topics),
 		FACTS => join('',
-			map { (_tag('dt', $_->[0]), _tag('dd', _html($_->[1]))) }
+			map { "<dt>$_->[0]</dt>\n<dd>" . _html($_->[1]) . "</dd>\n" }
 			  _facts($results)));
 	my $page = read_file($config->top . '/benchmarks/report.html');
 	$page =~ s/\@([A-Z]+)\@/$part{$1}/g;
@@ -278,57 +274,57 @@ sub _section
 	my ($config, $topic, $results, $dir) = @_;
 	my ($top, $name) = ($config->top, $topic->{name});
 	my @own = grep { $_->{topic} eq $name } @$results;
-	my $worst = worst($topic, $results);
+	my $title = _html($topic->{title});
 
 	# The results of a shorter run need not have all figures.
-	my $gain = eval { gain($topic, $results) }
-	  // 'the figures for this sentence are not among the results';
-	my @links = map { _link(@$_, $dir) } grep { -e $_->[1] } (
+	my $gain = _html(ucfirst eval { gain($topic, $results) }
+		  // 'the figures for this sentence are not among the results');
+	my $worst = worst($topic, $results);
+	$worst =
+	  $worst
+	  ? '<p class="worst"><b>Worst measured:</b> '
+	  . _html($worst->{text})
+	  . ".</p>\n"
+	  : '';
+	my $links = join ' &middot; ',
+	  map { _link(@$_, $dir) } grep { -e $_->[1] } (
 		[ 'How it works', "$top/doc/topics/$name.md" ],
 		[ "$topic->{patches} patches", $config->patches . "/$name" ],
 		map { [ "$_->{bench}.json", $_->{file} ] } @own);
-	my @words = (
-		_tag('h2', _html($topic->{title})),
-		_tag('p class="gain"', _html(ucfirst $gain), '.'),
-		$worst
-		? _tag(
-			'p class="worst"', '<b>Worst measured:</b> ',
-			_html($worst->{text}), '.')
-		: (),
-		_tag('p class="links"', join ' &middot; ', @links));
-	my $tables = _tag(
-		'details',
-		_tag(
-			'summary', 'All ' . (map { @{ $_->{series} } } @own) . ' figures'
-		),
-		map { (_tag('h3', _html($_->{title})), _html_table($_)) } @own);
-	return _tag(
-		"section id=\"$name\"",
-		_tag('div class="words"', @words),
-		_figure($topic, \@own, "$top/benchmarks"),
-		@own ? $tables : ());
+	my $plot = _figure($topic, \@own, "$top/benchmarks");
+	my $count = map { @{ $_->{series} } } @own;
+	my $tables = join '', map { _html_table($_) } @own;
+	$tables =
+	  "<details><summary>All $count figures</summary>\n$tables</details>\n"
+	  if @own;
+	return <<"EOT";
+<section id="$name"><div class="words"><h2>$title</h2>
+<p class="gain">$gain.</p>
+$worst<p class="links">$links</p>
+</div>
+$plot$tables</section>
+EOT
 }
 
-# The plot of a topic as an element; none if the results do not have its data.
+# The plot of a topic as an element; the empty string if the results do not have its
+# data.
 sub _figure
 {
 	my ($topic, $own, $benchmarks) = @_;
-	my $of = $topic->{plot} or return;
-	my ($result) = grep { $_->{bench} eq $of->{bench} } @$own or return;
-	my ($plot) =
-	  grep { $_->{file} eq $of->{file} }
-	  @{ slurp_json("$benchmarks/$topic->{name}/$of->{bench}/meta.json")
-		  ->{plots} }
+	my $of = $topic->{plot} or return '';
+	my ($result) = grep { $_->{bench} eq $of->{bench} } @$own or return '';
+	my $meta =
+	  slurp_json("$benchmarks/$topic->{name}/$of->{bench}/meta.json");
+	my ($plot) = grep { $_->{file} eq $of->{file} } @{ $meta->{plots} }
 	  or fail(
 		2,
 		"$topic->{file}: $of->{bench} has no plot $of->{file}",
 		'name one of its meta.json');
 	my $data = plot_data($result, $plot);
-	return if $data eq '';
-	return _tag(
-		'figure',
-		_svg($result, $plot, $data, $benchmarks),
-		_tag('figcaption', _html($plot->{title})));
+	return '' if $data eq '';
+	my $svg = _svg($result, $plot, $data, $benchmarks);
+	my $caption = _html($plot->{title});
+	return "<figure>$svg<figcaption>$caption</figcaption>\n</figure>\n";
 }
 
 sub _md
