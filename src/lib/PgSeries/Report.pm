@@ -277,15 +277,16 @@ sub _section
 	my $title = _html($topic->{title});
 
 	# The results of a shorter run need not have all figures.
-	my $gain = _html(ucfirst eval { gain($topic, $results) }
-		  // 'the figures for this sentence are not among the results');
+	my $gain = eval { gain($topic, $results) }
+	  // 'the figures for this sentence are not among the results';
+	$gain = _html(ucfirst $gain);
 	my $worst = worst($topic, $results);
-	$worst =
-	  $worst
-	  ? '<p class="worst"><b>Worst measured:</b> '
+	my $costs = '';
+	$costs =
+		'<p class="worst"><b>Worst measured:</b> '
 	  . _html($worst->{text})
 	  . ".</p>\n"
-	  : '';
+	  if $worst;
 	my $links = join ' &middot; ',
 	  map { _link(@$_, $dir) } grep { -e $_->[1] } (
 		[ 'How it works', "$top/doc/topics/$name.md" ],
@@ -300,7 +301,7 @@ sub _section
 	return <<"EOT";
 <section id="$name"><div class="words"><h2>$title</h2>
 <p class="gain">$gain.</p>
-$worst<p class="links">$links</p>
+$costs<p class="links">$links</p>
 </div>
 $plot$tables</section>
 EOT
