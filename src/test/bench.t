@@ -98,6 +98,7 @@ EOT
 	take_lock("$dir/lock");
 	foreach my $case (
 		[ qr/there is no benchmark "no"; choose/, 'no' ],
+		[ qr/cannot make directory /, 'all', "--output=$0/x" ],
 		[
 			qr/no case of many-indexes matches; see/, 'many-indexes',
 			'--case=indexes=7'

@@ -48,6 +48,7 @@ my $fixture = <<'JSON';
         "few": { "bench": "planning", "measure": "tps", "case": { "clients": 1 } },
         "time": { "bench": "planning", "measure": "latency", "case": {}, "label": "time" },
         "all": { "bench": "planning", "measure": ["plan", "tps"], "case": {}, "all": true },
+        "tpss": { "bench": "planning", "measure": "tps", "case": {}, "all": true },
         "share": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "of": "plan" } },
       "letter": ["plan", "tps", "time"] } } }
 JSON
@@ -256,6 +257,8 @@ foreach my $case (cases(<<'CASES'))
 {all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 inconclusive, 1 worse)
 {share:base} | 100%
 {plan} | 2: letter: "{plan}" is no {NAME:WHAT}
+{all:what} | 2: letter: {all:what}: plan has no "what"
+{tpss:mode} {none:base} | 2: letter: {tpss:mode}: "auto" is no number
 {none:base} | 2: letter: {none:base}: there is no such figure
 {plan:nothing} | 2: letter: {plan:nothing}: plan has no "nothing"
 {plan:pairs} | 2: letter: {plan:pairs}: plan has no "pairs"

@@ -25,25 +25,8 @@ be counted
 
 =head1 DESCRIPTION
 
-benchmarks/README.md describes what a benchmark consists of.  Before a case is
-measured, EXPLAIN must show the plan node that the measure is about, under its
-settings, and the statement must return the same rows, on both builds.
-
-=head2 Instructions
-
-A stand-alone backend runs the loop under callgrind, which counts only inside the
-functions that do the work and release the locks, with two iteration counts.  What
-start-up and setup cost is in both totals, so the difference divided by the
-difference of the counts is the cost of one iteration.  It does not depend on the
-machine's load, so base and patched are run side by side.
-
-=head2 Time
-
-One round starts a fresh server three times, for base, patched and base again
-in random order (the seed is kept), and measures each once.  Patched against
-base gives a pair, base against base the A/A noise.  The result is the median
-of the paired ratios with a 95% interval; PgSeries::Stats says how it is
-judged.
+benchmarks/README.md describes what a benchmark consists of, doc/measure.md what is
+checked before a case is measured, and how instructions and times are.
 
 =head1 FUNCTIONS
 
@@ -183,6 +166,8 @@ sub check_options
 		fail(2, "--$key=$o->{$key} is not positive", 'give a positive number')
 		  if defined $o->{$key} && $o->{$key} <= 0;
 	}
+	fail(2, "cannot write to --output=$o->{output}", 'check its permissions')
+	  if defined $o->{output} && !-w make_dir($o->{output});
 	return;
 }
 

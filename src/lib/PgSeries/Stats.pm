@@ -108,34 +108,15 @@ Takes results of paired_ratio(), patched against base, and base against itself o
 same machine (A/A), and whether "lower" or "higher" is better.  Returns 'better',
 'worse', 'no difference' or 'inconclusive'.
 
-The noise is the bound of the A/A interval that is farther from 1, as a
-factor: both [0.97, 1.01] and [1, 1 / 0.97] mean that a ratio between 0.97 and
-1 / 0.97 may be due to the measurement alone.  (Which of two equal builds is
-called the first is arbitrary, so the noise has no direction.)  Then the first
-of these rules that fits decides:
+The noise is the bound of the A/A interval that is farther from 1, as a factor: which
+of two equal builds is called the first is arbitrary, so it has no direction.  The
+first of these rules that fits decides:
 
-=over
-
-=item 1.
-
-No interval for patched against base, or for A/A, because there are too few
-pairs or no A/A pairs: I<inconclusive>.
-
-=item 2.
-
-The interval excludes 1, and the ratio lies outside the noise: I<better> or
-I<worse>.
-
-=item 3.
-
-The whole interval lies within 0.98 and 1.02: I<no difference>.  If there is
-one, it is smaller than 2%.
-
-=item 4.
-
-Otherwise I<inconclusive>: the interval, or the noise, is too wide to tell.
-
-=back
+  1  too few pairs for one of the intervals: inconclusive
+  2  the interval excludes 1, and the ratio lies outside the noise: better or worse
+  3  the whole interval lies within 2% of 1: no difference; if there is one, it is
+     smaller
+  4  inconclusive: the interval, or the noise, is too wide to tell
 
 Rule 2 asks for the ratio to be outside the noise, not only for a part of the
 interval, because A/A pairs also show what the interval does not know of, such

@@ -24,7 +24,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Exporter                  qw(import);
-use List::Util                qw(max);
+use List::Util                qw(max uniq);
 use PgSeries::Report::Results qw(case_text figure fill_label medians number
   quantity ratio ratio_text select_series shown unit);
 use PgSeries::Series ();
@@ -201,31 +201,34 @@ sub _value
 {
 	my ($where, $figure, $what) = @_;
 	my @series = @{ $figure->{series} };
-	my (%count, @values);
+	my @values;
 
 	foreach my $i (0 .. $#series)
 	{
-		my ($number, $text) =
+		my ($value, $text) =
 		  _value_of($what, $series[$i], $figure->{of}[$i], $figure);
 		fail(
 			2,
 			"$where: $series[$i]{measure} has no \"$what\"",
-			'see doc/measure.md for what there is'
-		) unless defined $number;
-		push @values, [ $number, $text // $number ];
-		$count{ $values[-1][1] }++;
+			'see doc/measure.md for what there is') unless defined $value;
+		push @values, [ $value, $text // $value ];
 	}
 	return $values[0][1] unless $figure->{all};
-	return join ', ', map { "$count{$_} $_" }
-	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse'
-	  if $what eq 'verdict';
-
-	# From the lowest to the highest number; other values one after the other.
-	my $numbers = !grep { !looks_like_number($_->[0]) } @values;
-	@values = sort { $a->[0] <=> $b->[0] } @values if $numbers;
-	my @texts = grep { delete $count{$_} } map { $_->[1] } @values;
-	@texts = @texts[ 0, -1 ] if $numbers && @texts > 1;
-	return join $numbers ? ' to ' : ', ', @texts;
+	if ($what eq 'verdict')
+	{
+		my %count;
+		$count{ $_->[0] }++ foreach @values;
+		return join ', ',
+		  map { "$count{$_} $_" } grep { $count{$_} } 'better',
+		  'no difference', 'inconclusive', 'worse';
+	}
+	my ($bad) = grep { !looks_like_number($_->[0]) } @values;
+	fail(
+		2,
+		"$where: \"$bad->[1]\" is no number",
+		'of a figure with "all", take numbers and verdicts only') if $bad;
+	my @texts = uniq map { $_->[1] } sort { $a->[0] <=> $b->[0] } @values;
+	return @texts > 1 ? "$texts[0] to $texts[-1]" : $texts[0];
 }
 
 # The same for one series: a value, and its text if that is another.
