@@ -206,6 +206,20 @@ CASES
 		$case->[1], "quantity: @$case");
 }
 
+# What tells the figures of a group apart, the axis first, and what a label does not say
+my @two = map {
+	series(
+		label => 'l 12',
+		case => { indexes => $_, a => "x$_" },
+		base => [1],
+		patched => [1])
+} 2, 1;
+my ($of_two) = read_results(project('result/series', \@two));
+is( join('; ',
+		map { "$_->{row}: $_->{text}" } @{ $of_two->{groups}[0]{series} }),
+	'indexes 1, a x1: l 12 (indexes 1, a x1); indexes 2, a x2: l 12 (indexes 2, a x2)',
+	'rows and texts');
+
 # Results and topics that cannot be used
 foreach my $case (cases(<<'CASES'))
 result/format 2 | planning.json is no result of a benchmark: its format is not 1; remove it, or run
