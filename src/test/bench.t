@@ -299,6 +299,11 @@ is_deeply(
 		'and again for A/A');
 	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
 	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
+	is( join(' ',
+			map { $_->{order} }
+			  @{ bench(pairs => 8)->timing($m, {})->{pairs} }),
+		"@{ $columns[2] }",
+		'a seed gives an order');
 }
 
 # One time: of the second call, in nanoseconds for each iteration; or of pgbench
@@ -398,11 +403,16 @@ is( read_file("$dir/setups"),
 # Figures of an earlier run stay with their date and seed, or in a file of their own.
 my $file = "$dir/one.json";
 write_file($file, read_file($file) =~ s/"seed" : \K1/7/r);
-is(command(case => [ 'n=1', 'rows=20' ]), 0, 'one case again');
-is( join(' ',
-		map { "$_->{case}{rows}/$_->{case}{n}/" . ($_->{seed} // '') }
-		  @{ slurp_json($file)->{series} }),
-	'10/1/7 10/3/7 20/3/7 20/1/',
+is(command(case => [ "n=$_", 'rows=20' ]), 0, 'one case again') foreach 1, 3;
+is( join(
+		' ',
+		map {
+			join '/', @{ $_->{case} }{qw(rows n)}, $_->{seed} // '',
+			  defined $_->{date}
+			  ? 'date'
+			  : ''
+		} @{ slurp_json($file)->{series} }),
+	'10/1/7/date 10/3/7/date 20/1/1/date 20/3//',
 	'the others stay');
 foreach my $other ('"patched" : "key', '"base" : "18.6', '"cpu" : "this')
 {
