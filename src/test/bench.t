@@ -10,7 +10,9 @@ use FindBin;
 use JSON::PP;
 use List::Util qw(uniq);
 use PgSeries::Bench;
-use PgSeries::Util qw(make_dir read_file slurp_json write_file);
+use PgSeries::Report::Results qw(case_text);
+use PgSeries::Util
+  qw(make_dir read_file run_status slurp_json take_lock write_file);
 use Test::More;
 
 my $top = abs_path("$FindBin::RealBin/../..");
@@ -46,13 +48,11 @@ sub raises
 # Functions, arguments, and what they return, or refuse with exit code 2.
 my $meta = '{"values":{"rows":[10]},"measures":[{"values":{"x":[1]}}]}';
 foreach my $line (split /\n/, <<"EOT")
-check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; say how many
-check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; say how long
-check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a share
-check_options | [{"seed":-1}] | 2: --seed=-1 is not a seed; choose
-check_options | [{"seed":2147483648}] | 2: --seed=2147483648 is not a seed
+check_options | [{"pairs":0}] | 2: --pairs=0 is not positive; give a positive
+check_options | [{"seconds":-1}] | 2: --seconds=-1 is not positive; give a positive
+check_options | [{"gate":0}] | 2: --gate=0 is not positive; give a positive
 check_options | [{"method":"guess"}] | 2: there is no method "guess"; choose
-check_options | [{"pairs":1,"seconds":0.5,"gate":1.01,"seed":0}] |
+check_options | [{"pairs":1,"seconds":0.5,"gate":1.01}] |
 check_names | [["a","b"],"b","a","b"] | "b","a"
 check_names | [["a","b"],"all"] | "a","b"
 check_names | [["a","b"]] | 2: bench needs a name; choose from: a b, all
@@ -60,11 +60,7 @@ check_names | [["a","b"],"all","a"] | 2: there is no benchmark "all"; choose
 filter | [["rows=1","rows=x=y","x="],$meta] | {"rows":["1","x=y"],"x":[""]}
 filter | [["rows"],$meta] | 2: --case=rows is not NAME=VALUE
 filter | [["row=1"],$meta] | 2: no case has a value named "row"; choose from: rows, x
-check_chosen | [null,{"two":[]}] | 2: no case of two matches
-check_chosen | [1,{"one":[{"cases":[[{"method":"time"}]]}]}] | 2: the gate has nothing to judge
-gate | [1.01,{"method":"instructions","ratio":1.01},{"method":"time","ratio":2}] | 0
-gate | [1.009,{"method":"instructions","ratio":1.01}] | 1
-with_values | ["':a', x::int :b :a1 \$1",{"a":1,"int":2}] | "'1', x::int :b :a1 \$1"
+cases | [{"values":{"a":[1,2]},"measures":[{"method":"m","values":{"b":[3,4]},"where":{"a":[2],"c":[5]}},{"method":"n"}]},"m",{"b":[4]}] | [{"method":"m","values":{"b":[3,4]},"where":{"a":[2],"c":[5]}},{"a":2,"b":4}]
 cross | [{"b":[1,2],"a":["x"]}] | {"a":"x","b":1},{"a":"x","b":2}
 wanted | [{"a":1},{"a":["01"]}] | 0
 wanted | [{"a":1},{"a":[2,"1"],"b":[3]}] | 1
@@ -95,39 +91,30 @@ EOT
 		"$function $arguments");
 }
 
-# Which cases there are
-my $one = $json->decode(<<'EOT');
-{"name": "one", "topic": "topic", "title": "x", "setup": "setup.sql", "pairs": 2, "runs": 2,
- "settings": {"work_mem": ":rowskB"}, "values": {"rows": [10, 20]},
- "measures": [
-  {"name": "counted", "method": "instructions", "values": {"columns": [1, 2]}},
-  {"name": "timed", "method": "time", "values": {"clients": [2]}, "where": {"rows": [20], "other": [1]}}]}
-EOT
-$one->{dir} = "$dir";
-
-sub chosen
+# What the command refuses before it waits for the lock
 {
-	my ($method, $filter) = @_;
-	return join '; ', map {
-		join ', ',
-		  map { "$_->[0]{name} " . PgSeries::Bench::case_text($_->[1]) }
-		  @{ $_->{cases} }
-	} PgSeries::Bench::databases($one, $method, $filter);
+	local %ENV =
+	  (%ENV, PGSERIES_WORKDIR => "$dir", PGSERIES_BUILDDIR => "$dir/build");
+	take_lock("$dir/lock");
+	foreach my $case (
+		[ qr/there is no benchmark "no"; choose/, 'no' ],
+		[ qr/cannot make directory /, 'all', "--output=$0/x" ],
+		[
+			qr/no case of many-indexes matches; see/, 'many-indexes',
+			'--case=indexes=7'
+		],
+		[
+			qr/the gate has nothing to judge/, 'many-indexes',
+			'--gate=1', '--method=time'
+		])
+	{
+		my ($want, @words) = @$case;
+		my $status = run_status(
+			[ qw(timeout 20), "$top/src/bin/pgseries", 'bench', @words ],
+			err => \my $err);
+		like("$status: $err", qr/^2: pgseries: $want/, "bench @words");
+	}
 }
-is( chosen(undef, {}),
-	'counted columns=1 rows=10, counted columns=2 rows=10; counted columns=1 rows=20,'
-	  . ' counted columns=2 rows=20, timed clients=2 rows=20',
-	'all cases, a database for each value of the setup');
-is(chosen('time', {}), 'timed clients=2 rows=20', 'one method');
-is( chosen(undef, { columns => [2], rows => [10] }),
-	'counted columns=2 rows=10',
-	'one value');
-quietly(
-	sub {
-		PgSeries::Bench::check_chosen(undef,
-			{ one => [ { cases => [] } ], two => [] });
-	});
-is($said, "left out, as no case matches: two\n", 'one has no case');
 
 # meta.json
 sub metas
@@ -141,10 +128,6 @@ sub metas
 	}
 	return PgSeries::Bench::read_metas("$at");
 }
-my %read = metas('t/a' => qq({"title": "\xe2\x89\xa4", "measures": []}));
-is( "@{$read{a}}{qw(name topic title)}",
-	"a t \xe2\x89\xa4",
-	'name, topic, and text as bytes');
 raises('2: two benchmarks are named "a"',
 	sub { metas('t/a' => '{}', 'u/a' => '{}') });
 quietly(sub { metas('t/a' => '{"measures": [{"name": "m"}]}') });
@@ -189,6 +172,7 @@ make_dir("$dir/$_") foreach qw(base patched);
 {
 
 	package Server;
+	our @ISA = ('PgSeries::Server');
 	sub start       { return; }
 	sub stop        { return; }
 	sub environment { return {}; }
@@ -199,7 +183,7 @@ make_dir("$dir/$_") foreach qw(base patched);
 		my ($self, $sql) = @_;
 		$asked = $sql;
 		my $answer = $answer{ $self->{build}{name} };
-		return ref $answer ? $answer->($sql) : $answer;
+		return ref $answer ? $answer->($sql, $self->{settings}) : $answer;
 	}
 
 	sub single_user
@@ -218,9 +202,13 @@ make_dir("$dir/$_") foreach qw(base patched);
 	sub servers
 	{
 		my %build = (bin => $dir, log => $dir);
-		my %servers =
-		  map { $_ => bless { build => { %build, name => $_ } }, 'Server' }
-		  qw(base patched);
+		my %servers = map {
+			$_ => bless {
+				build => { %build, name => $_ },
+				config => bless({}, 'Config')
+			  },
+			  'Server'
+		} qw(base patched);
 		return \%servers;
 	}
 
@@ -235,7 +223,7 @@ sub bench
 	  (base => '18.6', patched => 'key', output => "$dir", seed => 1);
 	return bless {
 		%same,
-		meta => $one,
+		meta => { pairs => 2, dir => 'x', setup => 'y' },
 		server => Bench::servers(),
 		config => bless({}, 'Config'),
 		failed => [],
@@ -277,7 +265,7 @@ is_deeply(
 	{ base => [60], patched => [1.5] },
 	'a count');
 is($asked, "set a = 'b';\nx", 'with the settings');
-foreach my $rows ('0', '', "1\n2", '-1', 'many')
+foreach my $rows ('0', "1\n2", 'many')
 {
 	$answer{patched} = $rows;
 	raises('1: patched counts nothing for: x y; let',
@@ -286,8 +274,8 @@ foreach my $rows ('0', '', "1\n2", '-1', 'many')
 %answer = (base => 200, patched => 50);
 is_deeply(
 	$bench->instructions(PgSeries::Bench::filled($m, { rows => 10 })),
-	{ base => [ 200, 200 ], patched => [ 50, 50 ], iterations => [ 10, 20 ] },
-	'instructions of each build, twice');
+	{ base => [200], patched => [50], iterations => [ 10, 20 ] },
+	'instructions of each build');
 
 # Times: pairs of base and patched, and base against itself
 {
@@ -311,6 +299,11 @@ is_deeply(
 		'and again for A/A');
 	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
 	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
+	is( join(' ',
+			map { $_->{order} }
+			  @{ bench(pairs => 8)->timing($m, {})->{pairs} }),
+		"@{ $columns[2] }",
+		'a seed gives an order');
 }
 
 # One time: of the second call, in nanoseconds for each iteration; or of pgbench
@@ -334,97 +327,136 @@ like(
 	qr/^-c a=b -n -P 1 -T 3 -c 3 -j 3 -M simple -D clients=3 -D rows=5 -f .*\nselect 1;$/m,
 	'its arguments');
 
-# A whole benchmark
-write_file("$dir/setup.sql", "create table t (:rows);\n");
-$one->{measures} = $json->decode(<<'EOT');
-[{"name": "pages", "label": ":rows rows", "unit": "pages", "better": "lower", "method": "count",
-  "kind": "loop", "statement": "pages :rows :n", "why": "counts", "values": {"n": [1, 2, 3]}}]
+# The command, with a benchmark of its own
+make_dir("$dir/benchmarks/topic/one");
+write_file("$dir/benchmarks/topic/one/setup.sql",
+	"create table t (:rows);\n");
+write_file("$dir/benchmarks/topic/one/meta.json", <<'EOT');
+{"title": "x", "setup": "setup.sql", "settings": {"max_files": ":rows"}, "values": {"rows": [10, 20]},
+ "measures": [
+  {"name": "pages", "label": ":rows rows", "unit": "pages", "better": "lower", "method": "count", "kind": "loop",
+   "statement": "pages :rows :n", "node": null, "why": "counts", "values": {"n": [1, 2, 3]}},
+  {"name": "scan", "label": "x", "unit": "pages", "better": "lower", "method": "count", "kind": "loop",
+   "statement": "scan :rows", "node": "Seq Scan", "where": {"rows": [10]}}]}
 EOT
 
-sub benchmark
+# Its exit status; what it prints is in $said.
+sub command
 {
-	my ($run) = @_;
-	return quietly(
-		sub {
-			$run->benchmark($one,
-				PgSeries::Bench::databases($one, undef, {}));
-		});
+	my (%option) = @_;
+	no warnings qw(redefine once);
+	local *PgSeries::Bench::new = sub { return $bench = bench() };
+	local *Config::top = sub { return "$dir" };
+	local *PgSeries::CLI::config = sub { return bless {}, 'Config' };
+	local *PgSeries::CLI::say = sub { print STDERR $_[1]; return };
+	my $c = bless { option => \%option }, 'PgSeries::CLI';
+	return (quietly(sub { PgSeries::Bench::command($c, 'one') }))[0];
 }
+
+# Setups are made by other processes.
 my @written;
 $answer{base} = sub {
-	my ($sql) = @_;
-	my ($n) = $sql =~ /^pages \d+ (\d+)/ or return '';
+	my ($sql, $settings) = @_;
+	my ($kind, $n) = $sql =~ /^(pages \d+|scan) (\d+)/m;
+	if (!$kind)
+	{
+		open(my $fh, '>>', "$dir/setups") or die $!;
+		print $fh "$settings->{max_files}: ", $sql =~ s/\n/ /gr, "\n";
+		close $fh;
+		return '';
+	}
 	push @written, scalar @{ slurp_json("$dir/one.json")->{series} }
 	  if -f "$dir/one.json";
-	return $n == 2 ? 'lost' : 60 * $n;
+	return $n == 2 ? 'lost' : $kind eq 'scan' ? $right : 60 * $n;
 };
-$answer{patched} = 30;
-my @series = benchmark($bench = bench());
-is( join(' ',
-		map { "$_->{label} $_->{case}{n} " . sprintf '%.3f', $_->{ratio} }
-		  @series),
-	'10 rows 1 0.500 10 rows 3 0.167 20 rows 1 0.500 20 rows 3 0.167',
-	'a case fails, the others do not');
-is( join(' ',
-		map { PgSeries::Bench::case_text($_->{case}) } @{ $bench->{failed} }),
-	'n=2 rows=10 n=2 rows=20',
-	'those that failed are known');
-is("@written", '1 1 2 3 3', 'a result is written after every case');
+$answer{patched} = sub { return $_[0] =~ /^scan/m ? $other : 30 };
+is(command(), 1, 'cases fail: exit status');
+is(join('', grep { /ratio/ } split /^/, $said), <<'EOT', 'the others do not');
+pages (n 1, rows 10): 60 -> 30, pages, ratio 0.500: better
+pages (n 3, rows 10): 180 -> 30, pages, ratio 0.167: better
+pages (n 1, rows 20): 60 -> 30, pages, ratio 0.500: better
+pages (n 3, rows 20): 180 -> 30, pages, ratio 0.167: better
+EOT
+is( join("\n", $said =~ /^pgseries: (.*?)(?: for|;|": )/mg),
+	join("\n",
+		map { "one: $_" } 'pages n 2, rows 10: base counts nothing',
+		'scan rows 10: the plan of patched has no "Seq Scan',
+		'pages n 2, rows 20: base counts nothing'),
+	'those that failed are named');
+is("@written", '1 1 2 2 3 3', 'a result is written after every case');
 is( "@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
 	'one topic 18.6 key',
 	'the result');
-like(
-	PgSeries::Bench::one_line($series[0]),
-	qr/^pages +n=1 rows=10 +60 -> +30 pages, ratio 0\.500$/,
-	'a line');
+is( read_file("$dir/setups"),
+	join(
+		'',
+		map {
+			my $rows = $_;
+			map { "$rows: $_\n" }
+			  'drop database if exists bench; create database bench;',
+			  'create extension pgseries_bench; create table t (:rows); ',
+			  'set synchronous_commit = on; vacuum analyze; checkpoint;'
+		} 10,
+		20),
+	'each database is set up once, with its settings');
+
+# Figures of an earlier run stay with their date and seed, or in a file of their own.
+my $file = "$dir/one.json";
+write_file($file, read_file($file) =~ s/"seed" : \K1/7/r);
+is(command(case => [ "n=$_", 'rows=20' ]), 0, 'one case again') foreach 1, 3;
+is( join(
+		' ',
+		map {
+			join '/', @{ $_->{case} }{qw(rows n)}, $_->{seed} // '',
+			  defined $_->{date}
+			  ? 'date'
+			  : ''
+		} @{ slurp_json($file)->{series} }),
+	'10/1/7/date 10/3/7/date 20/1/1/date 20/3//',
+	'the others stay');
+foreach my $other ('"patched" : "key', '"base" : "18.6', '"cpu" : "this')
+{
+	command();
+	write_file($file, my $changed = read_file($file) =~ s/$other/$&x/r);
+	command(case => [ 'n=1', 'rows=20' ]);
+	like($said, qr/it is .*\.old now/, "another $other");
+	is(@{ slurp_json($file)->{series} }, 1, 'nothing stays');
+	is(read_file("$file.old"), $changed, 'nothing is lost');
+}
 {
 	no warnings qw(redefine);
+	local *PgSeries::Bench::measure = sub {
+		my ($self, $of, $case) = @_;
+		my %raw = (base => [100], patched => [101], ratio => 1.01);
+		return {
+			%$of, %raw,
+			measure => 'x',
+			case => $case,
+			method => 'instructions'
+		};
+	};
+	my $meta = "$dir/benchmarks/topic/one/meta.json";
+	write_file($meta,
+		read_file($meta) =~ s/count", "kind/instructions", "kind/r);
+	is( command(
+			method => 'instructions',
+			case => [ 'n=1', 'rows=20' ],
+			gate => $_->[0]),
+		$_->[1],
+		"gate $_->[0]") foreach [ 1.01, 0 ], [ 1.009, 1 ];
+	like($said, qr/^pgseries: 1 cases need more than 1\.009 of base's/m,
+		'it says so');
 	local *PgSeries::Bench::set_up = sub {
 		my ($self, $values) = @_;
 		PgSeries::Util::fail(2, 'no space', 'free some')
 		  if $values->{rows} == 10;
 	};
-	is(scalar(my @s = benchmark($bench = bench())), 2, 'a setup fails');
-	is(scalar @{ $bench->{failed} }, 4, 'with all its cases');
-	$answer{base} =
+	command(method => 'instructions');
+	is(@{ $bench->{failed} }, 3, 'a setup fails, with all its cases');
+	local *PgSeries::Bench::set_up =
 	  sub { PgSeries::Util::fail(130, 'interrupted', 'run again') };
-	benchmark(bench());
+	command();
 	is($error && $error->{code}, 130, 'an interrupt ends it');
-}
-
-# Figures of an earlier run
-sub kept
-{
-	my (%change) = @_;
-	my $old = $json->decode(<<'EOT');
-{"format": 1, "base": "18.6", "patched": "key", "date": "first", "seed": 7,
- "machine": {"cpu": "this", "cores": 2}, "series": [
- {"measure": "m", "method": "count", "case": {"a": 1}, "n": "old"},
- {"measure": "m", "method": "time", "case": {"a": 1}}, {"measure": "o", "method": "count", "case": {"a": 1}},
- {"measure": "m", "method": "count", "case": {"a": 2}, "seed": 0}]}
-EOT
-	my $new = { %$old, series => [ { %{ $old->{series}[0] }, n => 'new' } ] };
-	write_file("$dir/kept.json", $json->encode({ %$old, %change }));
-	quietly(sub { PgSeries::Bench::keep_others($new, "$dir/kept.json") });
-	return join ' ', map {
-		join '/',
-		  map { $_ // '-' }
-		  @{$_}{qw(n date seed)}
-	} @{ $new->{series} };
-}
-is( kept(),
-	'-/first/7 -/first/7 -/first/0 new/-/-',
-	'others stay, with date and seed');
-foreach my $change (
-	[ patched => 'x' ],
-	[ base => undef ],
-	[ machine => { cpu => 'this' } ])
-{
-	is(kept(@$change), 'new/-/-', "nothing stays: another $change->[0]");
-	like($said, qr/had figures of another .*; it is .*\.old now/,
-		'it says so');
-	is(slurp_json("$dir/kept.json.old")->{series}[0]{n},
-		'old', 'nothing is lost');
 }
 
 # The benchmarks of the repository
@@ -435,7 +467,9 @@ my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
 foreach my $name (sort keys %metas)
 {
 	my ($of, @wrong) = $metas{$name};
-	push @wrong, 'no case' unless PgSeries::Bench::databases($of, undef, {});
+	push @wrong, 'no case' unless PgSeries::Bench::cases($of, undef, {});
+	push @wrong, 'not ASCII'
+	  if read_file("$of->{dir}/meta.json") =~ /[^\x00-\x7f]/;
 	foreach my $measure (@{ $of->{measures} })
 	{
 		my %values = (
@@ -445,6 +479,8 @@ foreach my $name (sort keys %metas)
 		my $file = $measure->{script} // $of->{setup};
 		push @wrong, $file unless -f "$of->{dir}/$file";
 		push @wrong, grep { !$known{$_} } keys %$measure;
+		push @wrong, 'better'
+		  unless $measure->{better} =~ /^(?:lower|higher)\z/;
 		push @wrong,
 		  grep { !$values{$_} } $measure->{label} =~ /(?<!:):(\w+)/g,
 		  keys %{ $measure->{where} || {} };

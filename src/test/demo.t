@@ -9,7 +9,8 @@ use FindBin;
 use PgSeries::CLI;
 use PgSeries::Config;
 use PgSeries::Demo;
-use PgSeries::Util qw(read_file run_status slurp_json take_lock write_file);
+use PgSeries::Report::Results qw(fill_label);
+use PgSeries::Util            qw(read_file run_status slurp_json take_lock);
 use File::Temp;
 use Test::More;
 
@@ -17,52 +18,39 @@ my $top = abs_path("$FindBin::RealBin/../..");
 my $list = slurp_json("$top/benchmarks/demo.json");
 my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
 
-# What it says of a figure
-sub says
+# What it says of a figure; "=" and "~" stand for pairs of runs that all say the same,
+# or not
+foreach my $line (split /\n/, <<'EOT')
+instructions lower x 676441.2 215794 : 676,441 | 215,794 | 3.1x less work | exact
+instructions lower x 200 300 : 200 | 300 | 1.5x more work | exact
+instructions lower x 1000 960 : 1,000 | 960 | 4.0% less work | exact
+count lower x 60 1 : 60 | 1 | 59 fewer | exact
+count higher x 71.9 100 : 71.9 | 100 | 28.1 more | exact
+count higher x 5 5 : 5 | 5 | the same | exact
+time~ lower ns 2e9 1e9 : 2.00 s | 1.00 s | 2.0x faster | 1.7 to 2.5
+time= higher tps 2000 1000 : 2,000 | 1,000 | 2.0x slower | 0.5 to 0.5
+time~ higher tps 100 105 : 100 | 105 | 4.8% faster | no
+time1 higher tps 1 2 : 1.00 | 2.00 | 2.0x faster | too few runs
+EOT
 {
-	my ($want, $method, $better, $unit, $base, $patched, %more) = @_;
-	my @raw =
-	  $method eq 'time'
-	  ? (
-		pairs => [
-			map { { base => $base, patched => $patched * $_ } }
-			  @{ $more{spread} }
-		],
-		aa => [ map { { first => 1, second => 1 } } @{ $more{spread} } ])
-	  : (base => [$base], patched => [$patched]);
-	is( join(
-			' | ',
-			PgSeries::Demo::columns(
-				{ method => $method, better => $better, unit => $unit, @raw })
-		),
-		$want, $want);
-	return;
+	my ($figure, $want) = split / : /, $line;
+	my ($method, $better, $unit, $base, $patched) = split / /, $figure;
+	my $kind = $method =~ s/^time\K(.)$// ? $1 : '';
+	my @spread =
+	  $kind eq '~'
+	  ? (0.8, 0.9, 1, 1, 1.1, 1.2)
+	  : (1) x ($kind eq '=' ? 6 : 1);
+	my %series = (
+		method => $method,
+		better => $better,
+		unit => $unit,
+		base => [$base],
+		patched => [$patched],
+		pairs =>
+		  [ map { { base => $base, patched => $patched * $_ } } @spread ],
+		aa => [ map { { first => 1, second => 1 } } @spread ]);
+	is(join(' | ', PgSeries::Demo::columns(\%series)), $want, $line);
 }
-my @all = (1) x 6;
-my @wide = (0.8, 0.9, 1, 1, 1.1, 1.2);
-says('676,441 | 215,794 | 3.1x less work | exact',
-	'instructions', 'lower', 'x', 676441.2, 215794);
-says('200 | 300 | 1.5x more work | exact',
-	'instructions', 'lower', 'x', 200, 300);
-says('1,000 | 960 | 4.0% less work | exact',
-	'instructions', 'lower', 'x', 1000, 960);
-says('60 | 1 | 59 fewer | exact', 'count', 'lower', 'x', 60, 1);
-says('71.9 | 100 | 28.1 more | exact', 'count', 'higher', 'x', 71.9, 100);
-says('5 | 5 | the same | exact', 'count', 'higher', 'x', 5, 5);
-says('2,000 ms | 1,000 ms | 2.0x faster | 1.7 to 2.5',
-	'time', 'lower', 'ns', 2e9, 1e9, spread => \@wide);
-says('2,000 | 1,000 | 2.0x slower | 0.5 to 0.5',
-	'time', 'higher', 'tps', 2000, 1000, spread => \@all);
-says('100 | 105 | 4.8% faster | 0.8 to 1.3, no',
-	'time', 'higher', 'tps', 100, 105, spread => \@wide);
-says('1 | 2 | 2.0x faster | too few runs',
-	'time', 'higher', 'tps', 1, 2, spread => [1]);
-my $bugs = File::Temp->new();
-write_file("$bugs",
-	"# Faults\n## One\n- Loses rows: yes\n## Two\n- Loses rows: no\n");
-is(PgSeries::Demo::faults("$bugs"),
-	"Also fixed: 2 faults of 18.6, of which 1 lose rows (doc/bugs.md).\n",
-	'faults');
 
 # The list: each topic once or twice, default settings, and nothing that is misspelt
 my %topics;
@@ -73,7 +61,7 @@ is( join(' ', sort keys %topics),
 is(join(' ', grep { $topics{$_} > 2 } sort keys %topics),
 	'', 'one or two cases of each');
 my @groups = PgSeries::Demo::groups(\%metas, 0, @$list);
-foreach my $case (map { @{ $_->{cases} } } @groups)
+foreach my $case (map { @{$_}[ 1 .. $#$_ ] } @groups)
 {
 	my ($m, $values) = @$case;
 	my $label = PgSeries::Bench::filled($m, $values)->{label};
@@ -84,6 +72,7 @@ foreach my $change (
 	[ bench => 'no-such' ],
 	[ measure => 'no-such' ],
 	[ topic => 'nbtree' ],
+	[ label => 'plan a query, :index' ],
 	[ case => { indexes => 1 } ],
 	[ case => { indexes => 1, populated => 1, x => 1 } ])
 {
@@ -105,11 +94,11 @@ my $status = run_status(
 is($status, 0, 'exit status') or diag($err);
 foreach my $entry (@$list)
 {
-	my $label = PgSeries::Bench::filled($entry,
-		{ %{ $entry->{case} }, %{ $entry->{tiny} || {} } })->{label};
+	my $label = fill_label($entry->{label},
+		{ %{ $entry->{case} }, %{ $entry->{tiny} || {} } });
 	like(
 		$out,
-		qr/^  \Q$label\E +[\d,.]+(?: ms)? +[\d,.]+(?: ms)?  \S.* (?:exact|too few runs)$/m,
+		qr/^  \Q$label\E +[\d,.]+(?: \S?s)? +[\d,.]+(?: \S?s)?  \S.* (?:exact|too few runs)$/m,
 		"a figure: $label");
 }
 like(
@@ -123,28 +112,50 @@ like(
 is(join("\n", grep { /.{101}/ } split /\n/, $out), '', 'at most 100 columns');
 like($err, qr/^\[$_\/4\] /m, "phase $_") foreach 1 .. 4;
 
-# A plan that is not what the measure is about
-my ($entry) = grep { $_->{measure} eq 'plan-instructions' } @$list;
-$_->{node} = 'Gather Merge'
-  foreach grep { defined $_->{node} }
-  @{ $metas{ $entry->{bench} }{measures} };
+# Runs the demo on a list; returns its exit status and what it prints.
 my $c = bless {
-	json => 0,
 	option => { tiny => 1 },
 	config => PgSeries::Config->new(top => $top)
   },
   'PgSeries::CLI';
 take_lock($c->config->work . '/lock');
-my $said = File::Temp->new();
+
+sub demo
 {
+	my (@list) = @_;
+	my $said = File::Temp->new();
+
 	# Not a string in memory: programs write to the descriptor.
 	open(my $stdout, '>&', \*STDOUT) or die $!;
 	open(STDOUT, '>', "$said") or die $!;
-	$status = PgSeries::Demo::run($c, \%metas, $entry);
+	my $code = eval { PgSeries::Demo::run($c, \%metas, @list) };
 	STDOUT->flush;
 	open(STDOUT, '>&', $stdout) or die $!;
+	return ($code // $@->{message}, read_file("$said"));
 }
-$out = read_file("$said");
+
+# A topic.json that is wrong: before anything is built, or after the table
+my ($entry) = grep { $_->{measure} eq 'plan-instructions' } @$list;
+no warnings qw(redefine);
+{
+	local *PgSeries::Demo::check_figures =
+	  sub { PgSeries::Util::fail(2, 'wrong', 'x') };
+	local *PgSeries::Demo::phase = sub { die 'too late' };
+	is((demo($entry))[0], 'wrong', 'a wrong topic.json is refused at once');
+}
+{
+	local *PgSeries::Demo::read_topics =
+	  sub { PgSeries::Util::fail(2, 'wrong', 'x') };
+	($status, $out) = demo($entry);
+	is($status, 1, 'another topic is broken: exit status');
+	like($out, qr/^  plan a query, 3 indexes .* exact$/m, 'and the table');
+}
+
+# A plan that is not what the measure is about
+$_->{node} = 'Gather Merge'
+  foreach grep { defined $_->{node} }
+  @{ $metas{ $entry->{bench} }{measures} };
+($status, $out) = demo($entry);
 is($status, 1, 'no figure: exit status');
 like(
 	$out,

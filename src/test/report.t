@@ -8,109 +8,76 @@ use File::Temp ();
 use FindBin;
 use JSON::PP;
 use PgSeries::Config;
-use PgSeries::Report qw(plot_data report_command update_readme
-  worst_of_topics write_page);
-use PgSeries::Report::Results qw(figure read_results);
-use PgSeries::Report::Topics  qw(filler gain read_topics text_table worst);
+use PgSeries::Report qw(plot_data report_command update_readme write_page);
+use PgSeries::Report::Results qw(figure quantity read_results);
+use PgSeries::Report::Topics  qw(check_figures filler gain read_topics
+  text_table worst);
 use PgSeries::Submit;
-use PgSeries::Util qw(find_tool read_file write_file);
+use PgSeries::Util qw(read_file run_status write_file);
 use Test::More;
 
 my $real = PgSeries::Config->new(top => "$FindBin::RealBin/../..");
 my $dir = File::Temp->newdir();
-my $json = JSON::PP->new->utf8->canonical;
+my $json = JSON::PP->new->utf8->canonical->allow_nonref;
 
-# A project with three topics and two benchmarks; the numbers are made up.  "times"
-# stands for pairs of runs: base, patched and how many.
+# A project with two topics and one benchmark; the numbers are made up.  "times" stands
+# for pairs of runs: base, patched and how many.
 my $fixture = <<'JSON';
-{ "results": {
-  "planning": {
-    "topic": "indexes",
-    "axis": { "name": "indexes" },
+{ "result": { "format": 1, "bench": "planning", "topic": "indexes", "title": "Title", "scale": "full",
+    "base": "18.6", "patched": "0123456789ab", "date": "2026-11-21T08:00:00Z", "axis": { "name": "indexes" },
+    "machine": { "cpu": "CPU", "cores": 2, "memory_kb": 8025172 },
     "series": [
       { "measure": "plan", "case": { "indexes": 1, "rows": 9 }, "base": [1000, 1000], "patched": [1010, 1010] },
       { "measure": "plan", "case": { "indexes": 2000, "rows": 9 }, "base": [64000], "patched": [8000] },
-      { "measure": "throughput", "case": { "clients": 2 }, "times": [12000, 24000, 8] },
+      { "measure": "tps", "case": { "clients": 2, "mode": "auto" }, "times": [12000, 24000, 8] },
+      { "measure": "tps", "case": { "clients": 1, "mode": "auto" }, "times": [1000, 990, 3] },
       { "measure": "latency", "case": { "clients": 2 }, "times": [3000, 2970, 8],
-        "label": "one query", "unit": "ns per query", "better": "lower" } ],
-    "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
-  "prepared": {
-    "topic": "partitions",
-    "series": [
-      { "measure": "prepared", "case": { "partitions": 8, "mode": "auto" }, "times": [1000, 1500, 8] },
-      { "measure": "prepared", "case": { "partitions": 64, "mode": "auto" }, "times": [1000, 1500, 8] },
-      { "measure": "prepared", "case": { "partitions": 64, "mode": "generic" }, "times": [1000, 800, 8],
-        "date": "2026-11-20T08:00:00Z" },
-      { "measure": "prepared", "case": { "partitions": 0, "mode": "auto" }, "times": [1000, 990, 3] },
-      { "measure": "slots", "case": {}, "base": [100], "patched": [99],
-        "label": "slots", "unit": "locks", "better": "higher", "method": "count" } ],
-    "plots": [] } },
-"topics": {
-  "fixes": { "title": "Faults", "who": "pruning", "gain": "no rows are lost", "figures": {} },
-  "indexes": {
-    "title": "Many <indexes>",
-    "who": "tables with many_indexes",
-    "gain": "planning with {plan:indexes} indexes takes {plan:times} of the instructions, {tps:times} times the speed",
-    "plot": { "bench": "planning", "file": "plan.plot" },
-    "figures": {
-      "plan": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "label": "plan, :indexes indexes" },
-      "one": { "bench": "planning", "measure": "plan", "case": { "indexes": 1 } },
-      "tps": { "bench": "planning", "measure": "throughput", "case": {}, "label": "tps, :clients clients" },
-      "time": { "bench": "planning", "measure": "latency", "case": {} },
-      "all": { "bench": "planning", "measure": ["plan", "throughput"], "case": {}, "all": true },
-      "share": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "of": "plan" } },
-    "letter": ["plan", "tps"] },
-  "partitions": {
-    "title": "Many partitions",
-    "who": "partitions",
-    "gain": "reaches {auto:times}",
-    "figures": {
-      "auto": { "bench": "prepared", "measure": "prepared", "case": { "partitions": 64, "mode": "auto" }, "label": "auto", "note": "no" },
-      "few": { "bench": "prepared", "measure": "prepared", "case": { "partitions": 0 } },
-      "generic": { "bench": "prepared", "measure": "prepared", "case": { "mode": "generic" }, "note": "as expected" } },
-    "letter": ["auto"] } } }
+        "label": "one query", "unit": "ns per query", "better": "lower", "date": "2026-11-20T08:00:00Z" } ] },
+  "meta": { "plots": [ { "file": "plan.plot", "title": "It's \"planning\"", "measure": "plan", "x": "indexes" } ] },
+  "topics": {
+    "fixes": { "title": "Faults", "who": "pruning", "gain": "no rows are lost", "figures": {} },
+    "indexes": {
+      "title": "Many <indexes>",
+      "who": "tables with many_indexes",
+      "gain": "planning with {plan:indexes} indexes takes {plan:times} of the instructions, {tps:times} times the speed",
+      "plot": { "bench": "planning", "file": "plan.plot" },
+      "figures": {
+        "plan": { "bench": "planning", "measure": "plan", "case": { "indexes": 2000 }, "label": "plan, :indexes indexes", "note": "no" },
+        "one": { "bench": "planning", "measure": "plan", "case": { "indexes": 1 }, "note": "as expected" },
+        "tps": { "bench": "planning", "measure": "tps", "case": { "clients": 2 }, "label": "tps, :clients clients" },
+        "few": { "bench": "planning", "measure": "tps", "case": { "clients": 1 } },
+        "time": { "bench": "planning", "measure": "latency", "case": {}, "label": "time" },
+        "all": { "bench": "planning", "measure": ["plan", "tps"], "case": {}, "all": true },
+        "tpss": { "bench": "planning", "measure": "tps", "case": {}, "all": true },
+        "share": { "bench": "planning", "measure": "latency", "case": {}, "of": "tps" } },
+      "letter": ["plan", "tps", "time"] } } }
 JSON
-my %common = (
-	format => 1,
-	scale => 'full',
-	base => '18.6',
-	patched => '0123456789ab',
-	date => '2026-11-21T08:00:00Z',
-	machine => { cpu => 'CPU', cores => 2, memory_kb => 8025172 });
 
 # A series with what it has not; the pairs drift apart by 1% from first to last.
 sub series
 {
 	my (%series) = @_;
-	my $times = delete $series{times};
+	my ($base, $patched, $n) = @{ delete $series{times} || [] };
+	my @drift =
+	  map { 1 + ($_ - ($n - 1) / 2) * 0.01 / $n } 0 .. ($n // 0) - 1;
 
 	return {
-		label => 'plan <&> t_x with :indexes indexes',
-		unit => 'instructions per plan',
-		better => 'lower',
-		method => 'instructions',
 		case => {},
 		measure => 'm',
-		%series
-	  }
-	  unless $times;
-	my ($base, $patched, $n) = @$times;
-	my (@pairs, @aa);
-	foreach my $i (0 .. $n - 1)
-	{
-		my $drift = 1 + ($i - ($n - 1) / 2) * 0.01 / $n;
-		push @pairs, { base => $base, patched => $patched * $drift };
-		push @aa,    { first => $base, second => $base };
-	}
-	return {
-		label => 'point query',
-		unit => 'tps',
-		better => 'higher',
-		method => 'time',
-		case => {},
-		measure => 'm',
-		pairs => \@pairs,
-		aa => \@aa,
+		(   $n
+			? ( method => 'time',
+				label => 'point query',
+				unit => 'tps',
+				better => 'higher',
+				pairs => [
+					map { { base => $base, patched => $patched * $_ } }
+					  @drift
+				],
+				aa => [ map { { first => $base, second => $base } } @drift ])
+			: ( method => 'instructions',
+				label => 'plan <&> t_x with :indexes indexes',
+				unit => 'instructions per plan',
+				better => 'lower')),
 		%series
 	};
 }
@@ -123,17 +90,9 @@ sub project
 	my ($path, $value) = @_;
 	my $data = $json->decode($fixture);
 	my $top = "$dir/project";
+	my $list = $data->{result}{series};
+	@$list = map { series(%$_) } @$list;
 
-	foreach my $name (keys %{ $data->{results} })
-	{
-		my $result = $data->{results}{$name};
-		$data->{results}{$name} = {
-			%common, %$result,
-			bench => $name,
-			title => "Title of $name",
-			series => [ map { series(%$_) } @{ $result->{series} } ]
-		};
-	}
 	if (defined $path)
 	{
 		my $at = $data;
@@ -144,31 +103,31 @@ sub project
 		else                  { delete $at->{$last}; }
 	}
 	make_path(
-		"$top/patches/18", "$top/doc/topics",
-		"$top/benchmarks/results", "$top/benchmarks/indexes/planning");
+		"$top/benchmarks/results",
+		"$top/benchmarks/indexes/planning",
+		map {
+			("$top/patches/18/$_", "$top/benchmarks/$_", "$top/doc/topics")
+		} qw(fixes indexes));
 	my %file = (
 		'patches/18/BASE' => read_file($real->patches . '/BASE'),
 		'README.md' =>
 		  "top\n<!-- results:begin -->\nold\n<!-- results:end -->\nend\n",
 		'doc/topics/indexes.md' => '',
+		'benchmarks/results/planning.json' => $json->encode($data->{result}),
+		'benchmarks/indexes/planning/meta.json' =>
+		  $json->encode($data->{meta}),
 		'benchmarks/indexes/planning/plan.plot' =>
 		  "x_label = 'x'\ny_label = 'y'\nload style\neval draw\n",
 		map { $_ => read_file($real->top . "/$_") }
 		  qw(benchmarks/style.gp benchmarks/report.html));
-	foreach my $name (qw(fixes indexes partitions))
+	foreach my $name (qw(fixes indexes))
 	{
 		my $topic = $data->{topics}{$name};
-		make_path("$top/benchmarks/$name", "$top/patches/18/$name");
 		$file{'patches/18/series'} .= "# topic: $name\n$name/0001-a.patch\n";
 		$file{"patches/18/$name/0001-a.patch"} = "Subject: [PATCH] A\n";
 		$file{"benchmarks/$name/topic.json"} = $json->encode($topic)
 		  if $topic;
 		unlink "$top/benchmarks/$name/topic.json" unless $topic;
-	}
-	foreach my $name (keys %{ $data->{results} })
-	{
-		$file{"benchmarks/results/$name.json"} =
-		  $json->encode($data->{results}{$name});
 	}
 	write_file("$top/$_", $file{$_}) foreach keys %file;
 	return PgSeries::Config->new(top => $top);
@@ -185,31 +144,17 @@ sub cases
 sub raises
 {
 	my ($run, $want, $name) = @_;
-	my $error = eval { $run->(); 1 } ? undef : $@;
-	my $said =
-	  ref $error
-	  ? "$error->{code}: $error->{message}; $error->{remedy}"
-	  : $error || '';
-	like($said, qr/^2: [^\n]*\Q$want\E[^\n]*\z/, $name);
+	my $error = eval { $run->(); 1 } ? '' : $@;
+	$error = "$error->{code}: $error->{message}; $error->{remedy}"
+	  if ref $error;
+	like($error, qr/^2: [^\n]*\Q$want\E[^\n]*\z/, $name);
 	return;
-}
-
-# Runs the function; returns what it says on standard error.
-sub said
-{
-	my ($run) = @_;
-	open(my $saved, '>&', \*STDERR) or die $!;
-	open(STDERR, '>', "$dir/said") or die $!;
-	my $lived = eval { $run->(); 1 };
-	open(STDERR, '>&', $saved) or die $!;
-	die $@ unless $lived;
-	return read_file("$dir/said");
 }
 
 my $config = project();
 my @results = read_results($config);
 my $topics = read_topics($config);
-my ($planning, $prepared) = @results;
+my ($faults, $indexes) = @$topics;
 
 # What a figure says
 foreach my $case (cases(<<'CASES'))
@@ -219,8 +164,6 @@ foreach my $case (cases(<<'CASES'))
 [10000] [10006] lower | worse
 [10000] [10006] higher | better
 [10000] [9994] higher | worse
-[10000,10100] [10050] lower | inconclusive
-[10000,10100] [10110] lower | worse
 CASES
 {
 	my ($base, $patched, $better) = split / /, $case->[0];
@@ -230,69 +173,85 @@ CASES
 		better => $better);
 	is(figure($series)->{verdict}, $case->[1], "counts: @$case");
 }
-my $figure =
-  figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ]));
 is_deeply(
-	$figure,
+	figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ])),
 	{
 		base => [ 100, 90, 110 ],
 		patched => [ 210, 200, 220 ],
-		ratio => 2.1,
-		lo => 200 / 110,
-		hi => 220 / 90,
-		n => 2,
+		gain => 1 / 2.1,
+		map({ $_ => 2.1 } qw(ratio lo hi)),
 		verdict => 'worse'
 	},
 	'medians and bounds of counts');
-$figure = figure($prepared->{series}[0]);
-is( sprintf('%.3f %.3f %.3f %d %s', @{$figure}{qw(ratio lo hi n verdict)}),
-	'1.500 1.493 1.507 8 better',
+is( sprintf('%.3f %.3f %.3f %s %.3f',
+		@{ figure($results[0]{series}[2]) }{qw(ratio lo hi verdict gain)}),
+	'2.000 1.991 2.009 better 2.000',
 	'a time');
-is(figure($prepared->{series}[3])->{verdict},
+is(figure($results[0]{series}[3])->{verdict},
 	'inconclusive', 'three pairs are too few');
+foreach my $case (cases(<<'CASES'))
+instructions x 12345.6 | 12,346
+instructions x 7.25 | 7.25
+count x 5 | 5
+count x 71.9 | 71.9
+time tps 12345.6 | 12,300
+time tps 123.46 | 123
+time ns 999 | 999 ns
+time ns 1234567 | 1.23 ms
+time ns 2e9 | 2.00 s
+CASES
+{
+	my ($method, $unit, $value) = split / /, $case->[0];
+	is(quantity({ method => $method, unit => $unit }, $value),
+		$case->[1], "quantity: @$case");
+}
 
-# Texts of the cases
-is( $planning->{series}[1]{text},
-	'plan <&> t_x with 2,000 indexes',
-	'a label says its case');
-is( $prepared->{series}[1]{text},
-	'point query (mode auto, partitions 64)',
-	'a case that the label does not say');
-is_deeply(
-	[ map { $_->{head} } @{ $prepared->{groups} }, $planning->{groups}[0] ],
-	[ 'point query, transactions per second', undef, undef ],
-	'what a group shares');
-is_deeply(
-	[ map { $_->{row} } @{ $prepared->{series} }[ 1, 4 ] ],
-	[ 'mode auto, partitions 64', 'slots, locks' ],
-	'and what it does not');
+# What tells the figures of a group apart, the axis first, and what a label does not say
+my @two = map {
+	series(
+		label => 'l 12',
+		case => { indexes => $_, a => "x$_" },
+		base => [1],
+		patched => [1])
+} 2, 1;
+my ($of_two) = read_results(project('result/series', \@two));
+is( join('; ',
+		map { "$_->{row}: $_->{text}" } @{ $of_two->{groups}[0]{series} }),
+	'indexes 1, a x1: l 12 (indexes 1, a x1); indexes 2, a x2: l 12 (indexes 2, a x2)',
+	'rows and texts');
 
 # Results and topics that cannot be used
 foreach my $case (cases(<<'CASES'))
-results/planning/format 2 | planning.json: not a benchmark result of format 1; remove it, or run
-results/planning/scale | planning.json: "scale" is missing
-results/planning/bench "x" | a result of "x" belongs in x.json
-results/planning/series/1/base [0] | series 2: its runs are not lists of positive numbers
-results/planning/series/2/pairs/3/base "x" | series 3: its runs are not
-results/planning/series/0/unit | series 1: "unit" is missing
-results/planning/series/0/better "more" | "better" must be "lower" or "higher"
-results/planning/series/1/ratio 8 | "ratio" is 8, but the raw runs give 0.125
+result/format 2 | planning.json is no result of a benchmark: its format is not 1; remove it, or run
+result/bench "x" | that of "x" belongs in x.json
+result/series/1/base [0] | planning.json is no result of a benchmark: Illegal division by zero; remove
+result/series/2/pairs/3/base "x" | planning.json is no result of a benchmark: Argument "x" isn't numeric
+result/series/0/unit | planning.json is no result of a benchmark: Use of uninitialized
+result/series/1/ratio 0.127 | its runs give another ratio: plan <&> t_x with 2,000 indexes; remove
 topics/indexes | the topic indexes has no
-topics/fixes/figures | not an object with "figures"
+topics/fixes/figures | "figures" is missing
 topics/indexes/who | indexes/topic.json: "who" is missing; correct it
 topics/indexes/figures/one/case | figure "one" has no "case"
 topics/indexes/gain "60 indexes" | the gain has a digit
 topics/indexes/figures/plan/label "60 indexes" | the label of plan has a digit
 topics/indexes/letter ["one"] | "letter" has "one", which is no figure with a label
 topics/indexes/letter ["none"] | "letter" has "none"
-topics/indexes/letter ["plan","plan","plan","plan","plan","plan","plan"] | more than six
+topics/indexes/figures/plan/bench "none" | figure "plan": 0 figures of none are plan (indexes 2,000); name exactly one, or run
+topics/indexes/figures/all/measure ["no","none"] | figure "all": 0 figures of planning are no or none (); name at least one
+topics/indexes/figures/plan/case {} | figure "plan": 2 figures
+topics/indexes/figures/share/of "none" | figure "share": 0 figures of planning are none (clients 2)
+topics/indexes/figures/tps/label ":other" | figure "tps": :other in its label is no value
 CASES
 {
 	my ($path, $value) = split / /, $case->[0], 2;
-	$value = $json->allow_nonref->decode($value) if defined $value;
-	my $changed = project($path, $value);
-	raises(sub { read_results($changed); read_topics($changed) },
-		$case->[1], "@$case");
+	my $changed = project($path, defined $value ? $json->decode($value) : ());
+	raises(
+		sub {
+			my @read = read_results($changed);
+			check_figures($_, \@read) foreach @{ read_topics($changed) };
+		},
+		$case->[1],
+		"@$case");
 }
 $config = project();
 raises(
@@ -304,90 +263,57 @@ raises(
 my $fill = filler('letter', $topics, \@results, 'indexes');
 foreach my $case (cases(<<'CASES'))
 {plan:base} -> {plan:patched} | 64,000 -> 8,000
-{plan:ratio}, {tps:ratio} | 0.125, 2.000 [1.991, 2.009]
+{plan:ratio}, {tps:ratio}, {few:ratio} | 0.125, 2.000 [1.991, 2.009], 0.990, too few pairs
 {plan:times}, {tps:times} | 0.125, 2.00
 {plan:verdict}, {one:verdict} | better, worse
 {plan:indexes} {tps:clients} {tps:pairs} {tps:cores} | 2,000 2 8 2
 {time:base} | 3.00 us
-{all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 worse)
-{share:base} | 100%
-{partitions/generic:mode} {partitions/generic:partitions} | generic 64
-{partitions/few:ratio} | 0.990, too few pairs
+{all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 inconclusive, 1 worse)
+{share:base} {tpss:clients} | 25.0% 1 to 2
+{plan} | 2: letter: "{plan}" is no {NAME:WHAT}
+{all:what} | 2: letter: {all:what}: plan has no "what"
+{tpss:mode} {none:base} | 2: letter: {tpss:mode}: "auto" is no number
+{none:base} | 2: letter: {none:base}: there is no such figure
+{plan:nothing} | 2: letter: {plan:nothing}: plan has no "nothing"
+{plan:pairs} | 2: letter: {plan:pairs}: plan has no "pairs"
+{one:times} | 2: letter: {one:times}: plan has no "times"
+{share:ratio} | 2: letter: {share:ratio}: latency has no "ratio"
 CASES
 {
-	is($fill->($case->[0]), $case->[1], "filled: $case->[0]");
+	my ($text, $want) = @$case;
+	if ($want =~ s/^2: //)
+	{
+		raises(sub { $fill->($text) }, $want, $text);
+	}
+	else { is($fill->($text), $want, "filled: $text"); }
 }
-foreach my $case (cases(<<'CASES'))
-{plan} | letter: "{plan}" is no {NAME:WHAT}
-{none:base} | letter: {none:base}: there is no such figure
-{none/plan:base} | there is no such figure
-{plan:nothing} | letter: {plan:nothing}: plan has no "nothing"
-{plan:pairs} | plan has no "pairs"
-{one:times} | plan has no "times"
-{share:ratio} | plan has no "ratio"
-CASES
-{
-	raises(sub { $fill->($case->[0]) }, $case->[1], "not filled: @$case");
-}
-raises(
-	sub { filler('letter', $topics, \@results)->('{plan:base}') },
-	'there is no such figure',
-	'a letter of no topic has no figures of its own');
-raises(
-	sub { gain($topics, [$prepared], 'indexes') },
-	'topic.json: figure "plan": 0 figures of planning are plan '
-	  . '(indexes 2,000); name exactly one, or run the benchmark',
-	'a figure that was not measured');
-is( gain($topics, \@results, 'indexes'),
-	'planning with 2,000 indexes takes 0.125 of the instructions, '
-	  . '2.00 times the speed',
-	'the gain');
-$config = project('topics/indexes/figures/plan/case', {});
-raises(
-	sub { gain(read_topics($config), \@results, 'indexes') },
-	'figure "plan": 2 figures',
-	'a figure that is not one');
 
 # The worst of a topic
-my $worst = join '', map { "@$_\n" } worst_of_topics(project());
-is($worst, <<'WORST', 'the worst of the topics that have figures');
-indexes 1 of 4 figures is worse; the worst: plan <&> t_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive
-partitions 2 of 5 figures are worse; the worst: point query (mode generic, partitions 64) reaches 0.800 [0.796, 0.803] of the transactions per second (as expected); of the 4 measured times, 1 is worse and 1 is inconclusive
-WORST
 foreach my $case (cases(<<'CASES'))
 {"base":[100],"patched":[101]} {"base":[100],"patched":[103]} {"base":[100],"patched":[102]} | 3 of 3 figures are worse; the worst: plan <&> t_x with :indexes indexes takes 1.030 times the instructions
 {"base":[100],"patched":[130],"better":"higher"} {"base":[100],"patched":[70],"better":"higher","unit":"locks"} | 1 of 2 figures is worse; the worst: plan <&> t_x with :indexes indexes reaches 0.700 of the locks
-{"base":[100,104],"patched":[103]} | 1 of 1 figures is worse; the worst: plan <&> t_x with :indexes indexes takes 1.010 times the instructions
+{"base":[100],"patched":[110]} {"base":[100],"patched":[80],"better":"higher"} | 2 of 2 figures are worse; the worst: plan <&> t_x with :indexes indexes reaches 0.800 of the instructions
 {"base":[10000],"patched":[10004]} | none of 1 figures is worse
 {"times":[100,50,3]} | none of 1 figures is worse; of the 1 measured times, none is worse and 1 is inconclusive
 {"times":[100,150,8],"better":"lower","unit":"ns"} | 1 of 1 figures is worse; the worst: point query takes 1.500 [1.493, 1.507] times the time; of the 1 measured times, 1 is worse and none is inconclusive
 CASES
 {
 	my @series = map { series(%{ $json->decode($_) }) } split / /, $case->[0];
-	$config = project('results/planning/series', \@series);
-	is(worst($topics->[1], [ read_results($config) ])->{text},
-		$case->[1], "worst: $case->[0]");
+	is( worst($indexes, [ read_results(project('result/series', \@series)) ])
+		  ->{text},
+		$case->[1],
+		"worst: $case->[0]");
 }
-is(worst($topics->[0], \@results),
-	undef, 'a topic without benchmark has none');
+is(worst($faults, \@results), undef, 'a topic without benchmark has none');
 
 # The table of a letter
 is(text_table($topics, \@results, 'indexes'), <<'TABLE', 'table of a letter');
-                       base  patched  patched / base
-plan, 2,000 indexes  64,000    8,000  0.125
-tps, 2 clients       12,000   24,000  2.000 [1.991, 2.009]
-TABLE
-is(text_table($topics, \@results, undef), <<'TABLE', 'table of all topics');
-                       base  patched  patched / base
-plan, 2,000 indexes  64,000    8,000  0.125
-auto                  1,000    1,500  1.500 [1.493, 1.507]
+                        base  patched  patched / base
+plan, 2,000 indexes   64,000    8,000  0.125
+tps, 2 clients        12,000   24,000  2.000 [1.991, 2.009]
+time                 3.00 us  2.97 us  0.990 [0.986, 0.994]
 TABLE
 is(text_table($topics, \@results, 'fixes'), '', 'no figures, no table');
-$config = project('topics/indexes/figures/tps/label', 'x' x 38);
-raises(
-	sub { text_table(read_topics($config), \@results, 'indexes') },
-	'the table of the letter has a line of more than 76 columns: xxx',
-	'a line that is too long');
 
 # The documents, and the command that writes them
 {
@@ -400,115 +326,85 @@ raises(
 
 sub command
 {
-	my (%option) = @_;
-	my $context = bless { config => $config, option => \%option }, 'Context';
-	my $status;
-	my $said = said(sub { $status = report_command($context) });
-	return "$status $said";
+	my ($of, %option) = @_;
+	return report_command(bless { config => $of, option => \%option },
+		'Context');
 }
-
-sub written { my ($name) = @_; return read_file("$dir/project/$name"); }
-my @differ = map {
-		"pgseries: $_ is not what benchmarks/results gives; "
-	  . "run: pgseries report --docs\n"
-} 'README.md', 'doc/results.md';
 $config = project();
-my $readme = written('README.md');
-is( command(docs => 1, dry_run => 1),
-	"1 @differ" =~ s/\n /\n/r,
-	'a dry run finds what is not current');
-is(written('README.md'), $readme, 'and writes nothing');
-is(command(docs => 1), '0 ', 'the documents are written');
-is(written('README.md'), <<'README', 'README.md');
+my $readme = read_file("$dir/project/README.md");
+open(my $saved, '>&', \*STDERR) or die $!;
+open(STDERR, '>', "$dir/said") or die $!;
+my @status = (
+	command($config, docs => 1, dry_run => 1),
+	read_file("$dir/project/README.md"),
+	map { command($config, docs => 1, dry_run => $_) } 0, 1);
+open(STDERR, '>&', $saved) or die $!;
+is( "@status",
+	"1 $readme 0 0",
+	'a dry run finds what is not current and writes nothing, the next writes'
+);
+is( read_file("$dir/said"),
+	join(
+		'',
+		map {
+			"pgseries: $_ is not what benchmarks/results gives; run: pgseries report --docs\n"
+		} 'README.md',
+		'doc/results.md'),
+	'and says so');
+is(read_file("$dir/project/README.md"), <<'README', 'README.md');
 top
 <!-- results:begin -->
 - **tables with many\_indexes**: planning with 2,000 indexes takes 0.125 of the instructions, 2.00 times the speed; at
   worst: 1.010 times the instructions (plan \<&\> t\_x with 1 indexes).
-- **partitions**: reaches 1.50; at worst: 0.800 \[0.796, 0.803\] of the transactions per second (point query (mode
-  generic, partitions 64)).
 <!-- results:end -->
 end
 README
-my $document = written('doc/results.md');
+my $document = read_file("$dir/project/doc/results.md");
 is((split /(?=\n## )/, $document)[2], <<'DOCUMENT', 'doc/results.md');
 
 ## Many \<indexes\>
 
 Planning with 2,000 indexes takes 0.125 of the instructions, 2.00 times the speed.
 
-Worst measured: 1 of 4 figures is worse; the worst: plan \<&\> t\_x with 1 indexes takes 1.010 times the instructions; of the 2 measured times, none is worse and none is inconclusive.
+Worst measured: 1 of 5 figures is worse; the worst: plan \<&\> t\_x with 1 indexes takes 1.010 times the instructions (as expected); of the 3 measured times, none is worse and 1 is inconclusive.
 
-### Title of planning
+### Title
 
 | Case | 18.6 | Patched | Ratio | Verdict |
 | --- | --: | --: | --: | --- |
 | plan \<&\> t\_x with 1 indexes, instructions per plan | 1,000 | 1,010 | 1.010 | worse |
 | plan \<&\> t\_x with 2,000 indexes, instructions per plan | 64,000 | 8,000 | 0.125 | better |
-| point query, transactions per second | 12,000 | 24,000 | 2.000 \[1.991, 2.009\] | better |
-| one query, time per query | 3.00 µs | 2.97 µs | 0.990 \[0.986, 0.994\] | better |
+| **point query, transactions per second** | | | | |
+| clients 2 | 12,000 | 24,000 | 2.000 \[1.991, 2.009\] | better |
+| clients 1 | 1,000 | 990 | 0.990, too few pairs | inconclusive |
+| one query (clients 2), time per query | 3.00 µs | 2.97 µs | 0.990 \[0.986, 0.994\] | better |
 DOCUMENT
-like(
-	$document,
-	qr/^\| Measured \| 2026-11-20 to 2026-11-21 \|\n/m,
-	'dates, also those of single figures');
 like($document, qr/^\| Machine \| CPU, 2 cores, 7\.7 GiB \|\n/m, 'machine');
-is(command(docs => 1, dry_run => 1), '0 ', 'now they are current');
-write_file("$dir/project/doc/results.md", "$document\n");
-is(command(docs => 1, dry_run => 1), "1 $differ[1]", 'one is not');
-
-foreach my $text (
-	'',
-	"<!-- results:begin -->\n",
-	"<!-- results:end -->\n<!-- results:begin -->\n",
-	$readme x 2)
-{
-	raises(
-		sub { update_readme($text, $topics, \@results) },
-		'README.md has not one line "<!-- results:begin -->"',
-		'README without its lines');
-}
-raises(sub { command(dry_run => 1) }, '--dry-run is for --docs only',
-	'usage');
+like($document, qr/^\| Measured \| 2026-11-20 to 2026-11-21 \|\n/m, 'dates');
+is( () = update_readme($readme x 2, $topics, \@results) =~ /^(?:old|top)$/mg,
+	3,
+	'of a README, nothing else is lost');
 raises(
-	sub { command(docs => 1, results => 'x') },
+	sub { update_readme(join("\n", reverse split /^/, $readme), [], []) },
+	'README.md has no line "<!-- results:begin -->"',
+	'README without its lines');
+raises(sub { command($config, dry_run => 1) },
+	'--dry-run is for --docs only', 'usage');
+raises(
+	sub { command($config, docs => 1, results => 'x') },
 	'--docs takes no --results',
 	'usage of --docs');
-raises(
-	sub { command(results => "$dir/none") },
-	'there are no results',
-	'a directory without results');
-unlink "$dir/project/benchmarks/results/planning.json";
-raises(
-	sub { command(docs => 1, dry_run => 1) },
-	'indexes/topic.json: figure "plan": 0 figures',
-	'the documents need all figures');
-make_path("$dir/build");
-$config->{build} = "$dir/build";
-is(command(), '0 ', 'the page does not');
-my $page = read_file("$dir/build/report/index.html");
-like($page, qr/The figures for this sentence are not among the results\./,
-	'but says so');
-unlike($page, qr/<figure/, 'and has no plot of what was not measured');
 
 # The page; page.t opens it.
-$config = project();
-@results = read_results($config);
-
 sub page
 {
-	write_page($config, $topics, \@results, "$dir/page");
-	return read_file("$dir/page/index.html");
-}
-{
-	local $ENV{PATH} = "$dir";
-	is( said(\&page),
-		'pgseries: the report has no plot of planning: gnuplot is missing; '
-		  . "run: ./configure --install-deps\n",
-		'a page without gnuplot');
+	return read_file(
+		write_page($config, $topics, [ read_results($config) ], "$dir/page"));
 }
 SKIP:
 {
-	skip 'gnuplot is missing', 1 unless find_tool('gnuplot');
+	skip 'gnuplot is missing', 1
+	  unless run_status([qw(gnuplot -V)], out => \my $version) == 0;
 	my $first = page();
 	write_file("$dir/.gnuplot", "set xtics font ',30'\nset polar\n");
 	local $ENV{HOME} = "$dir";
@@ -516,50 +412,65 @@ SKIP:
 	like($first, qr/\Q$_\E/, "page: $_") foreach split /\n/, <<'PARTS';
 <section id="indexes"><div class="words"><h2>Many &lt;indexes&gt;</h2>
 <p class="gain">Planning with 2,000 indexes takes 0.125
-<b>Worst measured:</b> 1 of 4 figures is worse; the worst: plan &lt;&amp;&gt; t_x with 1
+<b>Worst measured:</b> 1 of 5 figures is worse; the worst: plan &lt;&amp;&gt; t_x with 1
 <svg role="img" aria-label="It's &quot;planning&quot;: 18.6 and patched"
-<summary>All 4 figures</summary>
+<summary>All 5 figures</summary>
 <tr><th scope="row">plan &lt;&amp;&gt; t_x with 1 indexes, instructions per plan</th>
 <td>1,010</td>
-<td>1.010</td>
 <td class="worse">worse</td>
 PARTS
 	unlike(
 		$first,
 		qr/\@[A-Z]+\@|\{\w+:|gnuplot \d|\Q$dir\E|#0([1-6])0\g1/,
 		'nothing is left of templates, nor of gnuplot');
+	$config = project('result/series', [ series(times => [ 1, 2, 8 ]) ]);
+	my $short = page();
+	like(
+		$short,
+		qr/The figures for this sentence are not among the results\./,
+		'a shorter run has a page, too');
+	unlike($short, qr/<figure/, 'but no plot of what was not measured');
+	$config = project('meta/plots', []);
+	raises(
+		\&page,
+		'indexes/topic.json: planning has no plot plan.plot',
+		'a plot that there is not');
+	$config = project();
 	write_file("$dir/project/benchmarks/indexes/planning/plan.plot", "no\n");
 	raises(
 		\&page,
 		'plan.plot (exit status 1); correct the plot file',
 		'a plot file that fails');
-	$results[0]{plots} = [];
+}
+{
+	local $ENV{PATH} = "$dir";
 	raises(
 		\&page,
-		'indexes/topic.json: planning has 0 plots named plan.plot',
-		'a plot that there is not');
+		'gnuplot is missing; run: ./configure --install-deps',
+		'a page without gnuplot');
 }
 
 # Data of plots
-my %plot =
-  (file => 'x', measure => 'prepared', x => 'partitions', lines => 'mode');
-like(
-	plot_data($prepared, \%plot),
-	qr/\A# x\tbase\t.*\n\n\n0\t1000\tNaN\tNaN\t990\tNaN\tNaN\tauto\n8\t1000\t1000\t1000\t1500\t149\S+\t150\S+\tauto\n64\t.*\n\n\n64\t.*\tgeneric\n\z/,
-	'plot data: a block for each line, sorted, no bounds of few pairs');
-is( plot_data(
-		$planning,
-		{ measure => 'plan', x => 'indexes', where => { indexes => 1 } }),
-	'',
-	'plot data: one value makes no plot');
-like(
-	plot_data(
-		$planning, { measure => [ 'plan', 'throughput' ], x => 'indexes' }),
-	qr/\n1\t1000\t1000\t1000\t1010\t1010\t1010\t-\n2000\t.*\n\z/,
+my %plot = (file => 'x', measure => 'tps', x => 'clients', lines => 'mode');
+is( plot_data($results[0], \%plot) =~ s/(\.\d)\d+/$1/gr,
+	"# x\tbase\tbase_lo\tbase_hi\tpatched\tpatched_lo\tpatched_hi\tline\n\n\n"
+	  . "1\t1000\tNaN\tNaN\t990\tNaN\tNaN\tauto\n"
+	  . "2\t12000\t12000\t12000\t24000\t23895\t24105\tauto\n",
+	'plot data: sorted, no bounds of few pairs');
+is(plot_data($results[0], { %plot, where => { clients => 1 } }),
+	'', 'plot data: one value makes no plot');
+is( () =
+	  plot_data($results[0],
+		{ measure => [ 'plan', 'tps' ], x => 'indexes', lines => 'rows' }) =~
+	  /\trows 9$/mg,
+	2,
 	'plot data: what has no x is left out');
 raises(
-	sub { plot_data($prepared, { %plot, lines => undef }) },
-	'plot x has two figures for partitions 64; add to "where" or "lines"',
+	sub {
+		plot_data($results[0],
+			{ %plot, measure => [ 'tps', 'latency' ], lines => undef });
+	},
+	'plot x has two figures for clients 2; add to "where" or "lines"',
 	'two figures at a place');
 
 # The repository's own topics and letters
@@ -568,6 +479,8 @@ $topics = read_topics($real);
 foreach my $topic (@$topics)
 {
 	my $name = $topic->{name};
+	is(eval { check_figures($topic, \@results); 1 }, 1, "$name: figures");
+	unlike(read_file($topic->{file}), qr/[^\x00-\x7f]/, "$name: ASCII");
 	my @forced = grep {
 		($topic->{figures}{$_}{case}{plan_cache_mode} || 'auto') ne 'auto'
 	} $topic->{gain} =~ /\{([\w-]+):/g;

@@ -3,13 +3,15 @@ package PgSeries::Bench;
 use strict;
 use warnings FATAL => 'all';
 
+use Encode                    qw(encode_utf8);
 use File::Basename            qw(basename dirname);
 use File::Glob                qw(:bsd_glob);
 use JSON::PP                  ();
-use List::Util                qw(first shuffle sum uniq);
+use List::Util                qw(first max min shuffle sum uniq);
 use POSIX                     qw(strftime);
 use PgSeries::Config          ();
-use PgSeries::Report::Results qw(figure grouped);
+use PgSeries::Report::Results qw(case_text figure fill_label medians
+  ratio_text unit with_values);
 use PgSeries::Server;
 use PgSeries::Util
   qw(capture fail find_tool in_parallel info make_dir progress read_file run slurp_json write_file);
@@ -23,30 +25,8 @@ be counted
 
 =head1 DESCRIPTION
 
-benchmarks/README.md describes what a benchmark consists of.  Before a case is
-measured, EXPLAIN must show the plan node that the measure is about, under its
-settings, and the statement must return the same rows, on both builds.
-
-=head2 Instructions
-
-A stand-alone backend runs the loop under callgrind, which counts only inside the
-functions that do the work and release the locks, with two iteration counts.  What
-start-up and setup cost is in both totals, so the difference divided by the
-difference of the counts is the cost of one iteration.  It does not depend on the
-machine's load, so base and patched are run side by side.
-
-=head2 Time
-
-One round starts a fresh server three times, for base, patched and base again
-in random order (the seed is kept), and measures each once.  Patched against
-base gives a pair, base against base the A/A noise.  The result is the median
-of the paired ratios with a 95% interval; PgSeries::Stats says how it is
-judged.
-
-=head2 Text
-
-meta.json is decoded, and encoded again at once: all text here is bytes, as it
-goes to programs, files and the terminal.
+benchmarks/README.md describes what a benchmark consists of, doc/measure.md what is
+checked before a case is measured, and how instructions and times are.
 
 =head1 FUNCTIONS
 
@@ -83,7 +63,11 @@ my %METHOD =
 The command C<pgseries bench>.  Takes the context of the command line and names of
 benchmarks, or "all".  Writes a result file for each that has cases to measure.
 Returns the exit status: 1 if a case could not be measured or C<--gate> is exceeded.
-Raises an error for wrong names and options before anything is built.
+
+=item chosen($context, @names)
+
+Returns what the command is to measure: [meta, cases], as benchmark() takes them, for
+each benchmark.  Raises an error for wrong names and options.
 
 =cut
 
@@ -91,34 +75,62 @@ sub command
 {
 	my ($c, @names) = @_;
 	my $o = $c->{option};
+	my @chosen = chosen($c, @names);
+	my $self = PgSeries::Bench->new($c,
+		map { $_ => $o->{$_} } qw(pairs seconds seed output));
+	my @measured = map { $self->benchmark(@$_) } @chosen;
+	info("pgseries: $_->{what}: $_->{error}{message}; $_->{error}{remedy}")
+	  for @{ $self->{failed} };
+	$c->say(join '', map { one_line($_) } @measured);
+	my $over = grep {
+			 defined $o->{gate}
+		  && $_->{method} eq 'instructions'
+		  && $_->{ratio} > $o->{gate}
+	} @measured;
+	info(
+		"pgseries: $over cases need more than $o->{gate} of base's instructions; see the lines above"
+	) if $over;
+	return $over || @{ $self->{failed} } ? 1 : 0;
+}
+
+sub chosen
+{
+	my ($c, @names) = @_;
+	my $o = $c->{option};
 	check_options($o);
 	my %meta = read_metas($c->config->top . '/benchmarks');
 	my @meta = map { $meta{$_} } check_names([ sort keys %meta ], @names);
 	my $filter = filter($o->{case}, @meta);
-	my %databases =
-	  map { $_->{name} => [ databases($_, $o->{method}, $filter) ] } @meta;
-	check_chosen($o->{gate}, \%databases);
+	my @chosen = grep { @$_ > 1 }
+	  map { [ $_, cases($_, $o->{method}, $filter) ] } @meta;
+	fail(
+		2,
+		'no case of ' . join(' ', map { $_->{name} } @meta) . ' matches',
+		'see the values and methods in benchmarks/TOPIC/NAME/meta.json'
+	) unless @chosen;
+	my $counted = grep { $_->[0]{method} eq 'instructions' }
+	  map { @{$_}[ 1 .. $#$_ ] } @chosen;
+	fail(
+		2,
+		'the gate has nothing to judge: no instructions are counted',
+		'leave out --method, or choose other cases'
+	) if defined $o->{gate} && !$counted;
+	check_valgrind() if $counted;
+	return @chosen;
+}
 
-	my $self = PgSeries::Bench->new($c,
-		map { $_ => $o->{$_} } qw(pairs seconds seed output));
-	my @measured;
-	for my $meta (grep { @{ $databases{ $_->{name} } } } @meta)
-	{
-		push @measured,
-		  $self->benchmark($meta, @{ $databases{ $meta->{name} } });
-	}
-	info("pgseries: $_->{what}: $_->{error}{message}; $_->{error}{remedy}")
-	  for @{ $self->{failed} };
-	$c->say(join '', map { one_line($_) . "\n" } @measured);
-	my $status = defined $o->{gate} ? gate($o->{gate}, @measured) : 0;
-	return @{ $self->{failed} } ? 1 : $status;
+sub check_valgrind
+{
+	fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
+	  unless find_tool('valgrind', PgSeries::Config::PATH);
+	return;
 }
 
 =item new($context, %options)
 
-Builds what is to be compared.  Options: C<pairs>, C<seconds> and C<runs> in place of
-the benchmark's own; C<seed> of the order of runs; C<output>, a directory for the
-results (BUILD/results).
+Builds what is to be compared.  Options: C<pairs> and C<seconds> in place of the
+benchmark's own; C<seed> of the order of runs; C<output>, a directory for the results
+(BUILD/results); C<scale>, for the result (full).
 
 =cut
 
@@ -128,7 +140,6 @@ sub new
 	my %build = map { $_ => $c->builds->ensure($_) } @BUILDS;
 	$c->builds->extension($build{$_}) for @BUILDS;
 	my $config = $c->config;
-	my $seed = $opt{seed} // time % 1_000_000;
 	return bless {
 		%opt,
 		config => $config,
@@ -136,7 +147,7 @@ sub new
 		base => $c->series->upstream->actual_version,
 		patched => $c->series->key($c->series->patches),
 		output => make_dir($opt{output} || $config->build . '/results'),
-		seed => $seed + 0,
+		seed => ($opt{seed} // time % 1_000_000) + 0,
 		failed => [],
 		same_rows => 0,
 	}, $class;
@@ -150,20 +161,13 @@ sub check_options
 		"there is no method \"$o->{method}\"",
 		'choose instructions, count or time'
 	) if defined $o->{method} && !$METHOD{ $o->{method} };
-	my %remedy = (
-		pairs => 'say how many pairs to measure',
-		seconds => 'say how long a timed run is to be',
-		gate => 'give a share of base, such as --gate=1.01');
-	for my $key (sort keys %remedy)
+	for my $key (qw(pairs seconds gate))
 	{
-		fail(2, "--$key=$o->{$key} is not positive", $remedy{$key})
+		fail(2, "--$key=$o->{$key} is not positive", 'give a positive number')
 		  if defined $o->{$key} && $o->{$key} <= 0;
 	}
-	fail(
-		2,
-		"--seed=$o->{seed} is not a seed",
-		'choose an integer from 0 to 2147483647'
-	) if defined $o->{seed} && ($o->{seed} < 0 || $o->{seed} > 0x7FFFFFFF);
+	fail(2, "cannot write to --output=$o->{output}", 'check its permissions')
+	  if defined $o->{output} && !-w make_dir($o->{output});
 	return;
 }
 
@@ -181,9 +185,7 @@ sub read_metas
 	my %meta;
 	for my $file (sort glob("$dir/*/*/meta.json"))
 	{
-		my $meta = as_bytes(slurp_json($file));
-		fail(2, "$file is not an object", 'correct it')
-		  unless ref $meta eq 'HASH';
+		my $meta = slurp_json($file);
 		$meta->{dir} = dirname($file);
 		$meta->{name} = basename($meta->{dir});
 		$meta->{topic} = basename(dirname($meta->{dir}));
@@ -204,26 +206,16 @@ sub read_metas
 	return %meta;
 }
 
-# The data with all strings encoded.
-sub as_bytes
-{
-	my ($data) = @_;
-	return JSON::PP->new->decode(JSON::PP->new->utf8->encode($data));
-}
-
 # The names of benchmarks, "all" being replaced.
 sub check_names
 {
 	my ($known, @names) = @_;
 	fail(2, 'bench needs a name', "choose from: @$known, all") unless @names;
 	return @$known if "@names" eq 'all';
-	for my $name (@names)
-	{
-		fail(
-			2,
-			"there is no benchmark \"$name\"",
-			"choose from: @$known, all") unless grep { $_ eq $name } @$known;
-	}
+	my %known = map { $_ => 1 } @$known;
+	my ($bad) = grep { !$known{$_} } @names;
+	fail(2, "there is no benchmark \"$bad\"", "choose from: @$known, all")
+	  if defined $bad;
 	return uniq @names;
 }
 
@@ -251,150 +243,81 @@ sub filter
 	return \%filter;
 }
 
-# What is to be measured of a benchmark: { values, cases => [[measure, case], ..] }
-# for each database that is needed.
-sub databases
+# What is to be measured of a benchmark: [measure, case] for each case, those of one
+# database together.
+sub cases
 {
 	my ($meta, $method, $filter) = @_;
 	my @measures = grep { !defined $method || $_->{method} eq $method }
 	  @{ $meta->{measures} };
-	my @databases;
+	my @cases;
 	for my $values (cross($meta->{values}))
 	{
-		my @cases;
 		for my $m (@measures)
 		{
-			push @cases, map { [ $m, $_ ] }
-			  grep { wanted($_, $filter) && wanted($_, $m->{where} || {}) }
-			  map {
-				{ %$values, %$_ }
-			  } cross($m->{values} || {});
+			push @cases,
+			  map { [ $m, { %$values, %$_ } ] } cross($m->{values} || {});
 		}
-		push @databases, { values => $values, cases => \@cases } if @cases;
 	}
-	return @databases;
+	return grep {
+		wanted($_->[1], $filter) && wanted($_->[1], $_->[0]{where} || {})
+	} @cases;
 }
 
-# Refuses what would come to nothing after a long run.
-sub check_chosen
-{
-	my ($gate, $databases) = @_;
-	my @names = sort keys %$databases;
-	my @without = grep { !@{ $databases->{$_} } } @names;
-	fail(
-		2,
-		"no case of @names matches",
-		'see the values and methods in benchmarks/TOPIC/NAME/meta.json'
-	) if @without == @names;
-	info("left out, as no case matches: @without") if @without;
-	my $counted = grep { $_->[0]{method} eq 'instructions' }
-	  map { @{ $_->{cases} } } map { @$_ } values %$databases;
-	fail(
-		2,
-		'the gate has nothing to judge: no instructions are counted',
-		'leave out --method, or choose other cases'
-	) if defined $gate && !$counted;
-	check_valgrind() if $counted;
-	return;
-}
+=item benchmark($meta, @cases)
 
-sub check_valgrind
-{
-	fail(2, 'valgrind is missing', 'run: ./configure --install-deps')
-	  unless find_tool('valgrind', PgSeries::Config::PATH);
-	return;
-}
-
-# The exit status.
-sub gate
-{
-	my ($gate, @measured) = @_;
-	my $over = grep { $_->{method} eq 'instructions' && $_->{ratio} > $gate }
-	  @measured;
-	info(
-		"pgseries: $over cases need more than $gate of base's instructions; see the lines above"
-	) if $over;
-	return $over ? 1 : 0;
-}
-
-=item benchmark($meta, @databases)
-
-Measures cases of a benchmark: C<< { values, cases => [[measure, case], ..] } >> for
-each database.  Writes the result file after each.  Returns what was measured, as in a
-result file.  A case that could not be measured is added to the object's list
-C<failed>, as C<< { measure, case, what, error } >>.
+Measures cases of a benchmark, C<[measure, case]>, and writes the result file after
+each.  Returns what was measured, as in a result file.  A case that could not be
+measured costs no other; it is added to the object's list C<failed>, as C<< { case,
+what, error } >>.
 
 =cut
 
 sub benchmark
 {
-	my ($self, $meta, @databases) = @_;
-	my @series;
+	my ($self, $meta, @cases) = @_;
+	my ($database, $failure, @series);
 	local $self->{meta} = $meta;
 	local $self->{server} = $self->servers;
-	for my $database (@databases)
+	for (@cases)
 	{
-		my ($values, @cases) = ($database->{values}, @{ $database->{cases} });
-		my $text = case_text($values);
-		progress("$meta->{name}: setting up $text");
-		my $ready = $self->attempt("$meta->{name}: setup $text",
-			\@cases, sub { $self->set_up($values); 1 });
-		for my $case ($ready ? @cases : ())
+		my ($m, $case) = @$_;
+		my %values = map { $_ => $case->{$_} } keys %{ $meta->{values} };
+		my $what = "$meta->{name}: $m->{name} " . case_text($case);
+		if (($database // '-') ne case_text(\%values))
 		{
-			my ($m, $of) = @$case;
-			$text = "$meta->{name}: $m->{name} " . case_text($of);
-			$self->{on_case}->($m) if $self->{on_case};
-			progress($text);
-			my $s =
-			  $self->attempt($text, [$case], sub { $self->measure($m, $of) })
-			  or next;
-			push @series, $s;
-			$self->write_result(@series);
+			progress("$what: setting up");
+			$failure = eval { $self->set_up(\%values); 1 } ? undef : $@;
+			$database = case_text(\%values);
 		}
+		my $measured = eval {
+			die $failure if $failure;
+			progress($what);
+			push @series, $self->measure($m, $case);
+			1;
+		};
+		if ($measured) { $self->write_result(@series); next; }
+		my $error = $@;
+		die $error unless ref $error && $error->{code} != 130;
+		info($error->{detail}) if defined $error->{detail};
+		push @{ $self->{failed} },
+		  { case => $case, what => $what, error => $error };
 	}
 	$_->stop for values %{ $self->{server} };
 	return @series;
-}
-
-# Runs the code.  An error that is about these cases must not cost the others.
-sub attempt
-{
-	my ($self, $what, $cases, $code) = @_;
-	my $value = eval { $code->() };
-	return $value if defined $value;
-	my $error = $@;
-	die $error unless ref $error && $error->{code} != 130;
-	info($error->{detail}) if defined $error->{detail};
-	push @{ $self->{failed} }, map {
-		{
-			measure => $_->[0]{name},
-			case => $_->[1],
-			what => $what,
-			error => $error
-		}
-	} @$cases;
-	return;
-}
-
-sub case_text
-{
-	my ($case) = @_;
-	return join ' ', map { "$_=$case->{$_}" } sort keys %$case;
 }
 
 # Two servers with empty clusters.
 sub servers
 {
 	my ($self) = @_;
-	my %server;
-	for my $b (@BUILDS)
-	{
-		$server{$b} = PgSeries::Server->new(
+	my %server = map {
+		$_ => PgSeries::Server->new(
 			$self->{config},
-			$self->{build}{$b},
-			name => 'bench');
-		$server{$b}->create;
-	}
+			$self->{build}{$_},
+			name => 'bench')
+	} @BUILDS;
+	$_->create for values %server;
 	return \%server;
 }
 
@@ -415,7 +338,8 @@ sub write_result
 		series => \@series,
 	};
 	keep_others($result, $file);
-	write_file($file, JSON::PP->new->canonical->pretty->encode($result));
+	write_file($file,
+		JSON::PP->new->utf8->canonical->pretty->encode($result));
 	return;
 }
 
@@ -425,16 +349,19 @@ sub keep_others
 {
 	my ($result, $file) = @_;
 	return unless -f $file;
-	my $old = as_bytes(slurp_json($file));
-	for my $key (qw(format base patched cpu cores compiler valgrind))
+	my $old = slurp_json($file);
+	my ($was, $is) = map {
+		join "\0",
+		  map { $_ // '' } @{$_}{qw(format base patched)},
+		  @{ $_->{machine} }{qw(cpu cores compiler valgrind)}
+	} $old, $result;
+	if ($was ne $is)
 	{
-		my ($was, $is) =
-		  map { $_->{$key} // $_->{machine}{$key} // 'not known' } $old,
-		  $result;
-		next if $was eq $is;
 		rename $file, "$file.old"
 		  or fail(2, "cannot rename $file: $!", 'check its permissions');
-		info("$file had figures of another $key: $was; it is $file.old now");
+		info(
+			"$file had figures of another series or machine: it is $file.old now"
+		);
 		return;
 	}
 	my $id = sub {
@@ -535,9 +462,9 @@ sub filled
 	$_ = with_values($_, $case)
 	  for grep { defined } @filled{qw(statement before explain)},
 	  values %{ $filled{set} };
-	my %shown = map { $_ => grouped($case->{$_}) } keys %$case;
+	my %shown = %$case;
 	@shown{qw(low high)} = @{ $m->{iterations} || [] };
-	$filled{label} = with_values($m->{label}, \%shown);
+	$filled{label} = fill_label($m->{label}, \%shown);
 
 	# What a user of PostgreSQL would not get by default.
 	my %forced = %{ $filled{set} };
@@ -554,13 +481,6 @@ sub plan_cache_mode
 	return $m->{generic} ? 'force_generic_plan' : 'force_custom_plan';
 }
 
-# The text with the case's value for each :NAME.
-sub with_values
-{
-	my ($text, $case) = @_;
-	return $text =~ s/(?<!:):(\w+)/$case->{$1} \/\/ ":$1"/ger;
-}
-
 # Does the plan on both builds have the node that the measure is about, and are
 # their rows the same?
 sub check
@@ -568,29 +488,36 @@ sub check
 	my ($self, $m) = @_;
 	my (%plan, %rows);
 	my $sql = check_sql($m);
+	my $statement = in_line($m->{explain} // $m->{statement});
 	for my $b (@BUILDS)
 	{
-		my $server = $self->{server}{$b};
-		$server->start;
 		($rows{$b}, $plan{$b}) = split /^QUERY PLAN\n/m,
-		  $server->sql($sql, database => 'bench') . "\n";
-		$server->stop;
+		  $self->ask($b, $sql) . "\n";
 		fail(
 			1,
-			"the plan of $b has no \"$m->{node}\": "
-			  . in_line($m->{explain} // $m->{statement}),
+			"the plan of $b has no \"$m->{node}\": $statement",
 			'correct the setup of the benchmark, or its node',
 			$plan{$b}) unless has_node($plan{$b}, $m->{node});
 	}
 	my $different = difference(@rows{@BUILDS});
 	fail(
 		1,
-		"base and patched return different rows: "
-		  . in_line($m->{explain} // $m->{statement}),
+		"base and patched return different rows: $statement",
 		"repeat it on servers of both builds, after $self->{meta}{dir}/$self->{meta}{setup}",
 		"$sql\n$different") if defined $different;
 	$self->{same_rows}++;
 	return;
+}
+
+# What SQL prints on a freshly started server.
+sub ask
+{
+	my ($self, $b, $sql) = @_;
+	my $server = $self->{server}{$b};
+	$server->start;
+	my $out = $server->sql($sql, database => 'bench');
+	$server->stop;
+	return $out;
 }
 
 # SQL that prints the rows, "QUERY PLAN" and the plan.
@@ -657,14 +584,13 @@ sub in_line
 sub difference
 {
 	my ($base, $patched) = map { [ split /\n/, $_ // '', -1 ] } @_;
-	for my $i (0 .. ($#$base > $#$patched ? $#$base : $#$patched))
-	{
-		my ($b, $p) = map { $_->[$i] // '(there is none)' } $base, $patched;
-		return sprintf "row %d, base: %s\nrow %d, patched: %s", $i + 1, $b,
-		  $i + 1, $p
-		  if $b ne $p;
-	}
-	return;
+	my $i =
+	  first { ($base->[$_] // "\n") ne ($patched->[$_] // "\n") }
+	  0 .. max($#$base, $#$patched);
+	return unless defined $i;
+	my @rows = map { $_->[$i] // '(there is none)' } $base, $patched;
+	return sprintf "row %d, base: %s\nrow %1\$d, patched: %3\$s", $i + 1,
+	  @rows;
 }
 
 # The call of the loop in the backend.
@@ -685,18 +611,46 @@ sub loop_sql
 	return "select iterations, nanoseconds from $call)";
 }
 
+# The cost of one iteration in stand-alone backends.  Both builds run at the same
+# time, each in its own process.
 sub instructions
 {
 	my ($self, $m) = @_;
 	my ($low, $high) = @{ $m->{iterations} };
-	my %figure;
-	for (1 .. $self->{runs} || $self->{meta}{runs} || 1)
-	{
-		my %total = $self->callgrind($m, $low, $high);
-		push @{ $figure{$_} },
-		  ($total{"$_/$high"} - $total{"$_/$low"}) / ($high - $low)
-		  for @BUILDS;
-	}
+	my $set = settings_sql(%{ $m->{set} }) =~ s/;$//mgr;
+	$set .= "$m->{before}\n" if defined $m->{before};
+	my @counted = map { "--toggle-collect=$_" }
+	  @{ $m->{counted} || $COUNTED{ $m->{kind} } };
+	my $file = sub {
+		my ($b, $count) = @_;
+		return $self->{server}{$b}->data . "/callgrind-$count.out";
+	};
+	my $total = sub {
+		my ($text) = map { read_file($_) } $file->(@_);
+		return ($text =~ /^(?:summary|totals): (\d+)/m)[0]
+		  // fail(2, $file->(@_) . ' has no total', 'run it again');
+	};
+	in_parallel(
+		map {
+			my $b = $_;
+			sub {
+				for my $count ($low, $high)
+				{
+					unlink $file->($b, $count);
+					$self->{server}{$b}->single_user(
+						$set . loop_sql($m, $count) . "\n",
+						database => 'bench',
+						wrapper => [
+							qw(valgrind --tool=callgrind --quiet),
+							@counted,
+							'--callgrind-out-file=' . $file->($b, $count)
+						]);
+				}
+			}
+		} @BUILDS);
+	my %figure = map {
+		$_ => [ ($total->($_, $high) - $total->($_, $low)) / ($high - $low) ]
+	} @BUILDS;
 	return { %figure, iterations => [ $low, $high ] };
 }
 
@@ -707,11 +661,8 @@ sub count
 	my %figure;
 	for my $b (@BUILDS)
 	{
-		my $server = $self->{server}{$b};
-		$server->start;
-		my $out = $server->sql(settings_sql(%{ $m->{set} }) . $m->{statement},
-			database => 'bench');
-		$server->stop;
+		my $out =
+		  $self->ask($b, settings_sql(%{ $m->{set} }) . $m->{statement});
 		fail(
 			1,
 			"$b counts nothing for: " . in_line($m->{statement}),
@@ -720,45 +671,6 @@ sub count
 		$figure{$b} = [ $out + 0 ];
 	}
 	return \%figure;
-}
-
-# Total instructions of a stand-alone backend, { "BUILD/COUNT" => n }.  Both
-# builds run at the same time, each in its own process.
-sub callgrind
-{
-	my ($self, $m, @counts) = @_;
-	my (%total, %file, @jobs);
-	my $set = settings_sql(%{ $m->{set} }) =~ s/;$//mgr;
-	$set .= "$m->{before}\n" if defined $m->{before};
-	my @counted = map { "--toggle-collect=$_" }
-	  @{ $m->{counted} || $COUNTED{ $m->{kind} } };
-	for my $b (@BUILDS)
-	{
-		my $server = $self->{server}{$b};
-		$file{"$b/$_"} = $server->data . "/callgrind-$_.out" for @counts;
-		push @jobs, sub {
-			for my $count (@counts)
-			{
-				unlink $file{"$b/$count"};
-				$server->single_user(
-					$set . loop_sql($m, $count) . "\n",
-					database => 'bench',
-					wrapper => [
-						qw(valgrind --tool=callgrind --quiet),
-						@counted,
-						"--callgrind-out-file=" . $file{"$b/$count"}
-					]);
-			}
-		};
-	}
-	in_parallel(@jobs);
-	for my $key (keys %file)
-	{
-		($total{$key}) =
-			 read_file($file{$key}) =~ /^(?:summary|totals): (\d+)/m
-		  or fail(2, "$file{$key} has no total", 'run it again');
-	}
-	return %total;
 }
 
 sub timing
@@ -787,37 +699,27 @@ sub timing
 	return { pairs => \@pairs, aa => \@aa };
 }
 
-# One figure from a freshly started server.
+# One figure from a freshly started server: transactions per second, or the
+# nanoseconds of an iteration in the second of two calls.
 sub one_time
 {
 	my ($self, $b, $m, $case) = @_;
-	my $server = $self->{server}{$b};
-	$server->start;
-	my $value;
-	if ($m->{kind} eq 'pgbench')
-	{
-		$value = $self->pgbench($server, $m, $case);
-	}
-	else
-	{
-		my $call = loop_sql($m, $m->{loop} || 1000);
-		my $out =
-		  $server->sql(settings_sql(%{ $m->{set} }) . "$call;\n$call;",
-			database => 'bench');
-		my ($n, $ns) = (split /\n/, $out)[-1] =~ /^(\d+)\|(\d+)/
-		  or
-		  fail(2, 'the loop printed no figures', "see $server->{log}", $out);
-		$value = $ns / $n;
-	}
-	$server->stop;
-	return $value + 0;
+	return $self->pgbench($b, $m, $case) if $m->{kind} eq 'pgbench';
+	my $call = loop_sql($m, $m->{loop} || 1000);
+	my $out =
+	  $self->ask($b, settings_sql(%{ $m->{set} }) . "$call;\n$call;");
+	my ($n, $ns) = $out =~ /^(\d+)\|(\d+)\z/m
+	  or
+	  fail(2, 'the loop printed no figures', 'correct the statement', $out);
+	return $ns / $n;
 }
 
 # Transactions per second.  At first, a connection fills its caches and makes its
 # plans.  That is not counted: the figure is the mean of the last seconds.
 sub pgbench
 {
-	my ($self, $server, $m, $case) = @_;
+	my ($self, $b, $m, $case) = @_;
+	my $server = $self->{server}{$b};
 	my $seconds = $self->{seconds} || $self->{meta}{seconds} || 1;
 	my $warmup = 2;
 	my @values = map { ('-D', "$_=$case->{$_}") }
@@ -831,29 +733,29 @@ sub pgbench
 		defined $m->{script}
 		? read_file("$self->{meta}{dir}/$m->{script}")
 		: "$m->{statement};\n");
-	run([
-			"$server->{build}{bin}/pgbench",
-			qw(-n -P 1 -T),
-			$warmup + int($seconds + 0.999),
-			'-c' => $clients,
-			'-j' => $clients,
-			'-M' => $case->{protocol} || 'simple',
-			@values,
-			'-f' => $script,
-			'bench'
-		],
-		env => {
-			%{ $server->environment },
-			PGOPTIONS => join ' ',
-			map { "-c $_=$set{$_}" } sort keys %set
-		},
-		user => $self->{config}->user,
-		out => \my $ignored,
-		err => \my $out,
-		code => 1,
-		what => "pgbench on $server->{build}{name}");
+	$server->start;
+	run($server->as_client(
+			[
+				qw(pgbench -n -P 1 -T),
+				$warmup + int($seconds + 0.999),
+				'-c' => $clients,
+				'-j' => $clients,
+				'-M' => $case->{protocol} || 'simple',
+				@values,
+				'-f' => $script,
+				'bench'
+			],
+			env => {
+				PGOPTIONS => join ' ',
+				map { "-c $_=$set{$_}" } sort keys %set
+			},
+			out => \my $ignored,
+			err => \my $out,
+			code => 1,
+			what => "pgbench on $server->{build}{name}"));
 	my @tps = $out =~ /^progress: .*?, ([\d.]+) tps/mg;
-	splice @tps, 0, $#tps < $warmup ? $#tps : $warmup;
+	$server->stop;
+	splice @tps, 0, min($warmup, $#tps);
 	fail(1, 'pgbench printed no tps', "see $server->{log}", $out) unless @tps;
 	return sum(@tps) / @tps;
 }
@@ -861,14 +763,14 @@ sub pgbench
 sub machine
 {
 	my ($cpuinfo, $meminfo) =
-	  map { -f $_ ? read_file($_) : '' } qw(/proc/cpuinfo /proc/meminfo);
+	  map { read_file($_) } qw(/proc/cpuinfo /proc/meminfo);
 	my $env = { PATH => PgSeries::Config::PATH };
+	my ($cpu) = $cpuinfo =~ /^model name\s*:\s*(.*)$/m;
+	my ($memory) = $meminfo =~ /^MemTotal:\s*(\d+)/m;
 	return {
-		cpu => first { defined } $cpuinfo =~ /^model name\s*:\s*(.*)$/m,
-		'unknown',
+		cpu => $cpu // 'unknown',
 		cores => scalar(my @cores = $cpuinfo =~ /^processor\s*:/mg),
-		memory_kb => 0 +
-		  (first { defined } $meminfo =~ /^MemTotal:\s*(\d+)/m, 0),
+		memory_kb => $memory + 0,
 		kernel => capture([qw(uname -sr)]),
 		compiler =>
 		  (split /\n/, capture([qw(gcc --version)], env => $env))[0],
@@ -878,19 +780,17 @@ sub machine
 	};
 }
 
+# A figure for the terminal, with its newline.
 sub one_line
 {
 	my ($s) = @_;
 	my $figure = figure($s);
-	my $line = sprintf '%-20s %-42s %12.0f -> %12.0f %s, ratio %.3f',
-	  $s->{measure}, case_text($s->{case}),
-	  (map { $figure->{$_}[0] } @BUILDS), $s->{unit}, $figure->{ratio};
-	return $line if $s->{method} ne 'time';
-	my $interval =
-	  defined $figure->{lo}
-	  ? sprintf '[%.3f, %.3f]', @{$figure}{qw(lo hi)}
-	  : '[too few pairs]';
-	return "$line $interval: $figure->{verdict}";
+	my ($base, $patched) = medians($s, $figure);
+	return encode_utf8(
+		sprintf "%s (%s): %s -> %s, %s, ratio %s: %s\n", $s->{measure},
+		case_text($s->{case}), $base,
+		$patched, unit($s),
+		ratio_text($s, $figure), $figure->{verdict});
 }
 
 =back

@@ -176,7 +176,11 @@ my %COMMAND = (
 		},
 		example =>
 		  'pgseries bench many-indexes --method=instructions --case indexes=60',
-		code => \&bench,
+		check => sub {
+			require PgSeries::Bench;
+			return PgSeries::Bench::chosen(@_);
+		},
+		code => sub { return PgSeries::Bench::command(@_); },
 	},
 	report => {
 		usage => '',
@@ -773,13 +777,6 @@ sub server
 		2,
 		"cannot run $b->{bin}/psql: $@",
 		"run: src/bin/pgseries build $name");
-}
-
-sub bench
-{
-	my ($c, @names) = @_;
-	require PgSeries::Bench;
-	return PgSeries::Bench::command($c, @names);
 }
 
 sub report

@@ -3,14 +3,15 @@ package PgSeries::Demo;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Temp ();
-use List::Util qw(sum);
+use Encode     qw(encode_utf8);
+use List::Util qw(max uniq);
 use PgSeries::Bench;
-use PgSeries::Report;
-use PgSeries::Report::Results qw(figure grouped);
-use PgSeries::Util            qw(fail info read_file slurp_json);
-use Text::Wrap                ();
-use Time::HiRes               qw(time);
+use PgSeries::Report          qw(write_page);
+use PgSeries::Report::Results qw(figure fill_label medians quantity
+  read_results);
+use PgSeries::Report::Topics qw(check_figures read_topic read_topics worst);
+use PgSeries::Util           qw(fail info read_file slurp_json);
+use Text::Wrap               ();
 
 =pod
 
@@ -20,14 +21,8 @@ PgSeries::Demo - what the series does, on one screen
 
 =head1 DESCRIPTION
 
-benchmarks/demo.json is the list of what is shown, one or two cases for each topic:
-
-  topic    of the series
-  label    for the reader, :NAME stands for a value of the case
-  bench    a benchmark
-  measure  one of its measures
-  case     all its values, which may be others than those in meta.json
-  tiny     values in their place for --tiny
+benchmarks/demo.json, which benchmarks/README.md describes, is the list of what is
+shown.  src/test/demo.t runs it with C<--tiny>.
 
 =head1 FUNCTIONS
 
@@ -35,72 +30,88 @@ benchmarks/demo.json is the list of what is shown, one or two cases for each top
 
 =cut
 
-# How much longer than others a case of this method takes, for the time left.
-my %WEIGHT = (instructions => 1, count => 1, time => 8);
+# The smallest number of pairs with an interval.
+use constant PAIRS => 6;
 
-# Pairs and seconds of the times; the smallest number of pairs with an interval.
-my %EFFORT = (pairs => 6, seconds => 1, runs => 1);
-my %TINY = (pairs => 1, seconds => 1, runs => 1);
+=item command($context)
 
-=item command($context, @words)
-
-The command C<pgseries demo>.  Returns the exit status: 1 if a case has no figure.
-Raises an error if the list is wrong, before anything is built.
+The command C<pgseries demo>.  Returns the exit status: 1 if a case has no figure, or
+if what follows the table cannot be shown.  Raises an error if demo.json, or topic.json
+of one of its topics, is wrong, before anything is built.
 
 =cut
 
 sub command
 {
-	my ($c, @words) = @_;
-	fail(
-		2,
-		"demo takes no argument \"$words[0]\"",
-		'see: pgseries demo --help') if @words;
+	my ($c) = @_;
 	my $top = $c->config->top . '/benchmarks';
-	my $list = PgSeries::Bench::as_bytes(slurp_json("$top/demo.json"));
-	return run($c, { PgSeries::Bench::read_metas($top) }, @$list);
+	return run(
+		$c,
+		{ PgSeries::Bench::read_metas($top) },
+		@{ slurp_json("$top/demo.json") });
 }
 
 =item run($context, \%metas, @list)
 
 Does the same with other contents of meta.json and of demo.json.
 
+=back
+
 =cut
 
 sub run
 {
 	my ($c, $metas, @list) = @_;
-	my $tiny = $c->{option}{tiny};
+	my ($config, $tiny) = ($c->config, $c->{option}{tiny});
 	my @groups = groups($metas, $tiny, @list);
+	my @results = read_results($config);
+	check_figures(read_topic($config, $_), \@results)
+	  for uniq map { $_->{topic} } @list;
 	PgSeries::Bench::check_valgrind();
 
-	my $builds = $c->builds;
 	phase(1, 'source', sub { $c->series->commit_of($c->series->patches) });
-	phase(2, 'build 18.6', sub { $builds->ensure('base') });
-	phase(3, 'build patched', sub { $builds->ensure('patched') });
-	my $temp = $tiny ? File::Temp->newdir : undef;
+	phase(2, 'build 18.6', sub { $c->builds->ensure('base') });
+	phase(3, 'build patched', sub { $c->builds->ensure('patched') });
 	my $bench = PgSeries::Bench->new(
 		$c,
-		%{ $tiny ? \%TINY : \%EFFORT },
+		pairs => $tiny ? 1 : PAIRS,
+		seconds => 1,
 		scale => 'demo',
-		output => $tiny ? "$temp" : undef);
+		output => $config->build . '/demo');
 	my @series;
-	phase(4, 'measure', sub { @series = measure($bench, @_, @groups) });
-	print screen($c, $bench, \@series, @list);
-	page($c->config) unless $tiny;
-	return @{ $bench->{failed} } ? 1 : 0;
+	phase(
+		4,
+		'measure',
+		sub {
+			@series = map { $bench->benchmark(@$_) } @groups;
+		});
+	print table($bench, \@series, @list);
+
+	# What is wrong elsewhere must not cost the table.
+	my $shown = eval {
+		my $topics = read_topics($config);
+		print what_follows($config, $topics, \@results);
+		write_page($config, $topics, \@results, $config->build . '/report')
+		  unless $tiny;
+		1;
+	};
+	die $@ unless $shown || ref $@ && $@->{code} != 130;
+	info("pgseries: $@->{message}; $@->{remedy}") unless $shown;
+	return $shown && !@{ $bench->{failed} } ? 0 : 1;
 }
 
-# The list by databases: { meta, values, cases }.  Each entry gets its measure and its
-# case.
+# The list as benchmark() takes it, [meta, [measure, case], ..].  Each entry gets its
+# case.  Raises an error if an entry is wrong.
 sub groups
 {
 	my ($metas, $tiny, @list) = @_;
-	my (@groups, %group);
+	my @groups;
 	for my $entry (@list)
 	{
 		my $meta = $metas->{ $entry->{bench} }
 		  or wrong($entry, 'there is no such benchmark');
+		wrong($entry, "the topic is $meta->{topic}")
+		  if $meta->{topic} ne $entry->{topic};
 		my %case =
 		  (%{ $entry->{case} }, $tiny ? %{ $entry->{tiny} || {} } : ());
 		my @takes = grep { takes($meta, $_, \%case) }
@@ -111,15 +122,12 @@ sub groups
 			@takes);
 		wrong($entry, 'no measure of that name has a case with these values')
 		  unless $m;
-		wrong($entry, "the topic is $meta->{topic}")
-		  if $meta->{topic} ne $entry->{topic};
-		@{$entry}{qw(m now)} = ($m, \%case);
-		my %values = map { $_ => $case{$_} } keys %{ $meta->{values} };
-		my $id = join ' ', $meta->{name},
-		  map { "$_=$values{$_}" } sort keys %values;
-		push @groups, $group{$id} = { meta => $meta, values => \%values }
-		  unless $group{$id};
-		push @{ $group{$id}{cases} }, [ $m, \%case ];
+		my ($left) = fill_label($entry->{label}, \%case) =~ /((?<!:):\w+)/;
+		wrong($entry, "$left in the label is no value of the case")
+		  if defined $left;
+		$entry->{now} = \%case;
+		push @groups, [$meta] unless @groups && $groups[-1][0] == $meta;
+		push @{ $groups[-1] }, [ $m, \%case ];
 	}
 	return @groups;
 }
@@ -139,50 +147,23 @@ sub wrong
 		'correct it');
 }
 
-# Runs one phase of four, says how long it took, and returns its value.
+# Runs one phase of four, and says how long it took.
 sub phase
 {
 	my ($n, $name, $code) = @_;
 	my $start = time;
 	no warnings qw(once);
 	local $PgSeries::Util::phase = "[$n/4] $name: ";
-	$code->($start);
-	info("[$n/4] $name " . minutes(time - $start));
+	$code->();
+	my $took = time - $start;
+	info(sprintf '[%d/4] %s %d:%02d', $n, $name, $took / 60, $took % 60);
 	return;
 }
 
-sub minutes
+# The table, at most 100 columns wide.
+sub table
 {
-	my ($seconds) = @_;
-	return sprintf '%d:%02d', $seconds / 60, $seconds % 60;
-}
-
-# Measures all groups.
-sub measure
-{
-	my ($bench, $start, @groups) = @_;
-	my @cases = map { @{ $_->{cases} } } @groups;
-	my $all = sum(map { $WEIGHT{ $_->[0]{method} } } @cases);
-	my ($done, $number) = (0, 0);
-	$bench->{on_case} = sub {
-		my ($m) = @_;
-		$PgSeries::Util::phase =
-		  sprintf '[4/4] measure %d/%d%s: ', ++$number,
-		  scalar @cases,
-		  $done
-		  ? ', about '
-		  . minutes((time - $start) / $done * ($all - $done)) . ' left'
-		  : '';
-		$done += $WEIGHT{ $m->{method} };
-		return;
-	};
-	return map { $bench->benchmark($_->{meta}, $_) } @groups;
-}
-
-# The table and what follows it, at most 100 columns wide.
-sub screen
-{
-	my ($c, $bench, $series, @list) = @_;
+	my ($bench, $series, @list) = @_;
 	my %figure = map { $_->{case} => $_ } @$series;
 	my %why = map { $_->{case} => $_->{error} } @{ $bench->{failed} };
 	my $row = "  %-46s %10s %10s  %-16s%s\n";
@@ -193,32 +174,17 @@ sub screen
 	for my $entry (@list)
 	{
 		my $case = $entry->{now};
-		my $label = PgSeries::Bench::filled($entry, $case)->{label};
-		my $s = $figure{$case};
+		my $label = fill_label($entry->{label}, $case);
 		$text .=
-		  $s
-		  ? sprintf $row, $label, columns($s)
+		  $figure{$case}
+		  ? sprintf $row, $label, columns($figure{$case})
 		  : "  $label: no figure: $why{$case}{message}; $why{$case}{remedy}\n";
 	}
 	my $of = $bench->{same_rows} + grep { $_->{message} =~ /different rows/ }
 	  values %why;
-	$text .= "What costs more (the computed worst of each topic):\n";
-	$text .= wrapped("$_->[0]: $_->[1]")
-	  for PgSeries::Report::worst_of_topics($c->config);
-	return
-		$text
-	  . "Same rows from both servers: $bench->{same_rows} of $of statements.\n"
-	  . faults($c->config->top . '/doc/bugs.md')
-	  . "Is it for your server?  psql -f doc/is-it-for-me.sql        All figures: build/report/index.html\n"
-	  . "Try it: src/bin/pgseries server start && src/bin/pgseries server psql\n";
-}
-
-sub wrapped
-{
-	my ($text) = @_;
-	local $Text::Wrap::columns = 100;
-	local $Text::Wrap::huge = 'overflow';
-	return Text::Wrap::wrap('  ', '    ', $text) . "\n";
+	return encode_utf8($text
+		  . "Same rows from both servers: $bench->{same_rows} of $of statements.\n"
+	);
 }
 
 # The columns of a figure: base, patched, gain, and how sure it is.
@@ -227,66 +193,54 @@ sub columns
 	my ($s) = @_;
 	my $figure = figure($s);
 	my ($base, $patched) = map { $figure->{$_}[0] } qw(base patched);
-	my @shown = map {
-			$s->{method} eq 'count' ? grouped($_)
-		  : $s->{unit} =~ /^ns\b/ ? grouped(sprintf '%.0f', $_ / 1e6) . ' ms'
-		  : grouped(sprintf '%.0f', $_)
-	} $base, $patched;
-	return (@shown, 'the same', 'exact')
-	  if $base == $patched && $s->{method} ne 'time';
-	return (
-		@shown,
-		grouped(abs($patched - $base))
-		  . ($patched > $base ? ' more' : ' fewer'),
-		'exact') if $s->{method} eq 'count';
-
-	my @better =
-	  $s->{method} eq 'time' ? qw(faster slower) : ('less work', 'more work');
-	my ($times, $lo, $hi) =
-	  map { !defined || $s->{better} eq 'higher' ? $_ : 1 / $_ }
-	  @{$figure}{qw(ratio lo hi)};
-	my $factor = $times < 1 ? 1 / $times : $times;
-	my $gain =
+	my $gain = $figure->{gain};
+	my $factor = max($gain, 1 / $gain);
+	my ($good, $bad, $sure) = ('less work', 'more work', 'exact');
+	if ($s->{method} eq 'time')
+	{
+		($good, $bad) = qw(faster slower);
+		my @bounds = grep { defined } @{$figure}{qw(lo hi)};
+		@bounds = map { 1 / $_ } @bounds if $s->{better} eq 'lower';
+		$sure =
+		   !@bounds                              ? 'too few runs'
+		  : $figure->{verdict} eq 'inconclusive' ? 'no'
+		  :   sprintf '%.1f to %.1f', sort { $a <=> $b } @bounds;
+	}
+	my $says =
 	  $factor < 1.1
 	  ? sprintf('%.1f%% ', 100 * (1 - 1 / $factor))
 	  : sprintf('%.1fx ', $factor);
-	my $sure =
-		$s->{method} ne 'time' ? 'exact'
-	  : !defined $lo           ? 'too few runs'
-	  : sprintf('%.1f to %.1f', sort { $a <=> $b } $lo, $hi)
-	  . ($figure->{verdict} eq 'inconclusive' ? ', no' : '');
-	return (@shown, $gain . $better[ $times < 1 ], $sure);
+	$says .= $gain < 1 ? $bad : $good;
+	$says =
+	  quantity($s, abs($patched - $base))
+	  . ($patched > $base ? ' more' : ' fewer')
+	  if $s->{method} eq 'count';
+	$says = 'the same' if $s->{method} ne 'time' && $base == $patched;
+	return (medians($s, $figure), $says, $sure);
 }
 
-# What doc/bugs.md has: a heading for each fault, and whether it loses rows.
-sub faults
+# What costs more, and where to go on.
+sub what_follows
 {
-	my ($file) = @_;
-	return '' unless -f $file;
-	my $text = read_file($file);
-	return sprintf
-	  "Also fixed: %d faults of 18.6, of which %d lose rows (doc/bugs.md).\n",
-	  scalar(my @all = $text =~ /^## /mg),
-	  scalar(my @lose = $text =~ /^\W*Loses rows: yes\b/mg);
+	my ($config, $topics, $results) = @_;
+	local $Text::Wrap::columns = 100;
+	local $Text::Wrap::huge = 'overflow';
+	my $text = "What costs more (the computed worst of each topic):\n";
+	for my $topic (@$topics)
+	{
+		my $worst = worst($topic, $results) or next;
+		$text .=
+		  Text::Wrap::wrap('  ', '    ', "$topic->{name}: $worst->{text}")
+		  . "\n";
+	}
+	my $bugs = read_file($config->top . '/doc/bugs.md');
+	my ($faults, $lose) = map { scalar @$_ }[ $bugs =~ /^## /mg ],
+	  [ $bugs =~ /^\W*Loses rows: yes\b/mg ];
+	return encode_utf8(<<"EOT");
+${text}Also fixed: $faults faults of 18.6, of which $lose lose rows (doc/bugs.md).
+Is it for your server?  psql -f doc/is-it-for-me.sql        All figures: build/report/index.html
+Try it: src/bin/pgseries server start && src/bin/pgseries server psql
+EOT
 }
-
-# The page has the recorded figures, not those of the demo.
-sub page
-{
-	my ($config) = @_;
-	return PgSeries::Report::write_page(
-		$config,
-		PgSeries::Report::Topics::read_topics($config),
-		[ PgSeries::Report::Results::read_results($config) ],
-		$config->build . '/report');
-}
-
-=back
-
-=head1 TESTS
-
-src/test/demo.t runs the list with C<--tiny>.
-
-=cut
 
 1;

@@ -29,17 +29,16 @@ use Encode                    qw(encode_utf8);
 use Exporter                  qw(import);
 use File::Spec                ();
 use File::Temp                ();
-use List::Util                qw(uniq);
+use List::Util                qw(sum0 uniq);
 use PgSeries::Report::Results qw(figure medians ratio_text read_results
-  refuse select_series shown);
+  select_series);
 use PgSeries::Report::Topics qw(gain read_topics worst);
 use PgSeries::Util
-  qw(fail find_tool info make_dir read_file run_status write_file);
+  qw(fail find_tool info make_dir read_file run_status slurp_json write_file);
 use Scalar::Util qw(looks_like_number);
 use Text::Wrap   ();
 
-our @EXPORT_OK = qw(plot_data report_command results_document update_readme
-  worst_of_topics write_page);
+our @EXPORT_OK = qw(plot_data report_command update_readme write_page);
 
 # The colours of style.gp, which report.html gives their meaning.
 my %colour = (
@@ -52,7 +51,7 @@ my %colour = (
 
 =item plot_data(\%result, \%plot)
 
-Takes a result and one of its plots.  Returns the text of the data file, which
+Takes a result and a plot of its benchmark.  Returns the text of the data file, which
 benchmarks/style.gp describes; the empty string if there are less than two values
 of x.
 
@@ -61,8 +60,8 @@ of x.
 sub plot_data
 {
 	my ($result, $plot) = @_;
-	my @keys = grep { defined }
-	  ref $plot->{lines} ? @{ $plot->{lines} } : $plot->{lines};
+	my @keys = ref $plot->{lines} ? @{ $plot->{lines} } : $plot->{lines}
+	  // ();
 	my (@names, %rows, %x);
 
 	foreach
@@ -80,7 +79,8 @@ sub plot_data
 		  grep { defined $case->{$_} } @keys;
 		$name = '-' if $name eq '';
 		push @names, $name unless $rows{$name};
-		refuse(
+		fail(
+			2,
 			"$result->{file}: plot $plot->{file} has two figures for "
 			  . "$plot->{x} $x",
 			'add to "where" or "lines" of the plot in the benchmark\'s meta.json'
@@ -88,7 +88,7 @@ sub plot_data
 		$rows{$name}{$x} = join(
 			"\t", $x,
 			(   map { defined $_ ? sprintf('%.10g', $_) : 'NaN' }
-				map { @{ $figure->{$_} } } qw(base patched)),
+				map { @{ $figure->{$_} }[ 0 .. 2 ] } qw(base patched)),
 			$name) . "\n";
 	}
 	return '' if keys %x < 2;
@@ -106,7 +106,6 @@ sub plot_data
 sub _svg
 {
 	my ($result, $plot, $data, $benchmarks) = @_;
-	my $gnuplot = find_tool('gnuplot');
 	my $file = "$benchmarks/$result->{topic}/$result->{bench}/$plot->{file}";
 	my $dir = File::Temp->newdir('pgseries-plot-XXXXXX', TMPDIR => 1);
 	my %set = (
@@ -114,15 +113,10 @@ sub _svg
 		outfile => "$dir/plot.svg",
 		style => "$benchmarks/style.gp",
 		base => $result->{base});
+	my $gnuplot = find_tool('gnuplot')
+	  or fail(2, 'gnuplot is missing', 'run: ./configure --install-deps');
 
-	if (!$gnuplot)
-	{
-		info(   'pgseries: the report has no plot of '
-			  . "$result->{bench}: gnuplot is missing; run: ./configure --install-deps"
-		);
-		return _tag('p', 'There is no plot: gnuplot was missing.');
-	}
-	write_file($set{datafile}, encode_utf8($data));
+	write_file($set{datafile}, $data);
 	s/'/''/g foreach values %set;
 	my $status = run_status(
 		[
@@ -132,9 +126,11 @@ sub _svg
 		env => { LC_ALL => 'C', GNUPLOT_LIB => undef },
 		err => \my $errors);
 	my $svg = -s "$dir/plot.svg" ? read_file("$dir/plot.svg") : '';
-	refuse("gnuplot failed on $file (exit status $status)",
-		'correct the plot file', $errors)
-	  if $status != 0 || $svg !~ /<\/svg>\s*$/;
+	fail(
+		2,
+		"gnuplot failed on $file (exit status $status)",
+		'correct the plot file', $errors
+	) if $status != 0 || $svg !~ /<\/svg>\s*$/;
 	utf8::decode($svg);
 	my $label = _html("$plot->{title}: $result->{base} and patched");
 	$svg =~ s/^.*?<svg\s+width="\d+" height="\d+"/<svg/s;
@@ -157,14 +153,6 @@ sub _html
 	return $text;
 }
 
-# An element: name and attributes, and what is in it.
-sub _tag
-{
-	my ($tag, @content) = @_;
-	my ($name) = $tag =~ /^(\w+)/;
-	return join '', "<$tag>", @content, "</$name>\n";
-}
-
 # A link to a file, relative to the directory of the page, which exists.
 sub _link
 {
@@ -178,49 +166,55 @@ sub _link
 sub _rows
 {
 	my ($result) = @_;
-	my $row = sub {
-		my ($series) = @_;
-		my $figure = figure($series);
-		return [
-			$series->{row}, medians($series, $figure),
-			ratio_text($series, $figure), $figure->{verdict}
-		];
-	};
-	return (
-		[ 'Case', $result->{base}, 'Patched', 'Ratio', 'Verdict' ],
-		map {
-			(   (defined $_->{head} ? [ $_->{head} ] : ()),
-				(map { $row->($_) } @{ $_->{series} }))
-		} @{ $result->{groups} });
+	my @rows = [ 'Case', $result->{base}, 'Patched', 'Ratio', 'Verdict' ];
+	foreach my $group (@{ $result->{groups} })
+	{
+		push @rows, [ $group->{head} ] if defined $group->{head};
+		foreach my $series (@{ $group->{series} })
+		{
+			my $figure = figure($series);
+			push @rows,
+			  [
+				$series->{row}, medians($series, $figure),
+				ratio_text($series, $figure), $figure->{verdict}
+			  ];
+		}
+	}
+	return @rows;
 }
 
 sub _html_table
 {
 	my ($result) = @_;
-	my ($title, @rows) = (_html($result->{title}), _rows($result));
-	my @heads = map { _tag('th scope="col"', _html($_)) } @{ shift @rows };
-	my @lines;
+	my ($heads, @rows) = _rows($result);
+	my $title = _html($result->{title});
+	my $head = join '',
+	  map { "<th scope=\"col\">" . _html($_) . "</th>\n" } @$heads;
+	my $body = '';
 
 	foreach my $row (@rows)
 	{
 		my ($text, @cells) = map { _html($_) } @$row;
+		if (!@cells)
+		{
+			$body .= '<tr class="head"><th colspan="5" scope="rowgroup">'
+			  . "<span>$text</span>\n</th>\n</tr>\n";
+			next;
+		}
 		my $verdict = pop @cells;
-		push @lines,
-		  defined $verdict
-		  ? _tag(
-			'tr',
-			_tag('th scope="row"', $text),
-			(map { _tag('td', $_) } @cells),
-			_tag('td class="' . ($verdict =~ tr/ /-/r) . '"', $verdict))
-		  : _tag('tr class="head"',
-			_tag('th colspan="5" scope="rowgroup"', _tag('span', $text)));
+		my $class = $verdict =~ tr/ /-/r;
+		$body .= join '', "<tr><th scope=\"row\">$text</th>\n",
+		  (map { "<td>$_</td>\n" } @cells),
+		  "<td class=\"$class\">$verdict</td>\n</tr>\n";
 	}
-	return _tag(
-		"div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"$title\"",
-		_tag(
-			'table',
-			_tag('thead', _tag('tr', @heads)),
-			_tag('tbody', @lines)));
+	return <<"EOT";
+<h3>$title</h3>
+<div class="scroll" tabindex="0" role="region" aria-label="$title"><table><thead><tr>$head</tr>
+</thead>
+<tbody>$body</tbody>
+</table>
+</div>
+EOT
 }
 
 # Machine, dates and builds of the results, as [name, value].
@@ -232,10 +226,8 @@ sub _facts
 	my %of = map {
 		my $key = $_;
 		$key => join ' / ',
-		  uniq map {
-			my $fact = $_->{machine}{$key};
-			defined $fact ? $fact : 'not known'
-		  } @$results
+		  uniq map { $_->{machine}{$key} // 'not known' }
+		  @$results
 	} qw(cpu cores memory_kb kernel compiler valgrind);
 	$of{memory_kb} =~ s{(\d+)}{sprintf '%.1f GiB', $1 / 1024 ** 2}ge;
 	return (
@@ -249,95 +241,92 @@ sub _facts
 =item write_page($config, \@topics, \@results, $dir)
 
 Writes $dir/index.html, for which no other file is needed: the topics from
-read_topics() with what the results, from read_results(), say of them.  Without
-gnuplot it has no plots, and says so.  Returns the path.
+read_topics() with what the results, from read_results(), say of them.  Returns the
+path.
 
 =cut
 
 sub write_page
 {
 	my ($config, $topics, $results, $dir) = @_;
-	my $top = $config->top;
+	make_dir($dir);
 	my %part = (
 		BASE => _html(join ' and ', uniq map { $_->{base} } @$results),
-		PATCHES => 0,
-		NAV => '',
-		TOPICS => '',
+		PATCHES => sum0(map { $_->{patches} } @$topics),
+		NAV => join(
+			'',
+			map { "<a href=\"#$_->{name}\">" . _html($_->{title}) . "</a>\n" }
+			  @$topics),
+		TOPICS =>
+		  join('', map { _section($config, $_, $results, $dir) } @$topics),
 		FACTS => join('',
-			map { (_tag('dt', $_->[0]), _tag('dd', _html($_->[1]))) }
+			map { "<dt>$_->[0]</dt>\n<dd>" . _html($_->[1]) . "</dd>\n" }
 			  _facts($results)));
-
-	make_dir($dir);
-	foreach my $topic (@$topics)
-	{
-		my ($name, $title) = ($topic->{name}, _html($topic->{title}));
-		my @own = grep { $_->{topic} eq $name } @$results;
-		my $worst = worst($topic, $results);
-
-		# The results of a shorter run need not have all figures.
-		my $gain = eval { gain($topics, $results, $name) };
-		$gain = 'the figures for this sentence are not among the results'
-		  unless defined $gain;
-		my @links = map { _link(@$_, $dir) } grep { -e $_->[1] } (
-			[ 'How it works', "$top/doc/topics/$name.md" ],
-			[ "$topic->{patches} patches", $config->patches . "/$name" ],
-			(map { [ "$_->{bench}.json", $_->{file} ] } @own));
-		my @words = (
-			_tag('h2', $title),
-			_tag('p class="gain"', _html(ucfirst $gain), '.'));
-		push @words,
-		  _tag(
-			'p class="worst"',
-			'<b>Worst measured:</b> ',
-			_html($worst->{text}), '.') if $worst;
-		push @words, _tag('p class="links"', join ' &middot; ', @links);
-		my @more = _figure($topic, \@own, "$top/benchmarks");
-		push @more,
-		  _tag(
-			'details',
-			_tag(
-				'summary',
-				'All ' . (map { @{ $_->{series} } } @own) . ' figures'),
-			map { (_tag('h3', _html($_->{title})), _html_table($_)) } @own
-		  ) if @own;
-		$part{PATCHES} += $topic->{patches};
-		$part{NAV}    .= _tag("a href=\"#$name\"", $title);
-		$part{TOPICS} .= _tag("section id=\"$name\"",
-			_tag('div class="words"', @words), @more);
-	}
-	my $page = read_file("$top/benchmarks/report.html");
+	my $page = read_file($config->top . '/benchmarks/report.html');
 	$page =~ s/\@([A-Z]+)\@/$part{$1}/g;
 	write_file("$dir/index.html", encode_utf8($page));
 	return "$dir/index.html";
 }
 
-# The plot of a topic as an element; none if the results do not have its data.
+# What the page says of a topic.
+sub _section
+{
+	my ($config, $topic, $results, $dir) = @_;
+	my ($top, $name) = ($config->top, $topic->{name});
+	my @own = grep { $_->{topic} eq $name } @$results;
+	my $title = _html($topic->{title});
+
+	# The results of a shorter run need not have all figures.
+	my $gain = eval { gain($topic, $results) }
+	  // 'the figures for this sentence are not among the results';
+	$gain = _html(ucfirst $gain);
+	my $worst = worst($topic, $results);
+	my $costs = '';
+	$costs =
+		'<p class="worst"><b>Worst measured:</b> '
+	  . _html($worst->{text})
+	  . ".</p>\n"
+	  if $worst;
+	my $links = join ' &middot; ',
+	  map { _link(@$_, $dir) } grep { -e $_->[1] } (
+		[ 'How it works', "$top/doc/topics/$name.md" ],
+		[ "$topic->{patches} patches", $config->patches . "/$name" ],
+		map { [ "$_->{bench}.json", $_->{file} ] } @own);
+	my $plot = _figure($topic, \@own, "$top/benchmarks");
+	my $count = map { @{ $_->{series} } } @own;
+	my $tables = join '', map { _html_table($_) } @own;
+	$tables =
+	  "<details><summary>All $count figures</summary>\n$tables</details>\n"
+	  if @own;
+	return <<"EOT";
+<section id="$name"><div class="words"><h2>$title</h2>
+<p class="gain">$gain.</p>
+$costs<p class="links">$links</p>
+</div>
+$plot$tables</section>
+EOT
+}
+
+# The plot of a topic as an element; the empty string if the results do not have its
+# data.
 sub _figure
 {
 	my ($topic, $own, $benchmarks) = @_;
-	my $plot = $topic->{plot} or return;
-	my ($of) = grep { $_->{bench} eq $plot->{bench} } @$own or return;
-	my @plots = grep { $_->{file} eq $plot->{file} } @{ $of->{plots} };
-	refuse(
-		"$topic->{file}: $plot->{bench} has "
-		  . @plots
-		  . " plots named $plot->{file}",
-		'name a plot that its meta.json has once') if @plots != 1;
-	my $data = plot_data($of, $plots[0]);
-	return if $data eq '';
-	return _tag(
-		'figure',
-		_svg($of, $plots[0], $data, $benchmarks),
-		_tag('figcaption', _html($plots[0]{title})));
+	my $of = $topic->{plot} or return '';
+	my ($result) = grep { $_->{bench} eq $of->{bench} } @$own or return '';
+	my $meta =
+	  slurp_json("$benchmarks/$topic->{name}/$of->{bench}/meta.json");
+	my ($plot) = grep { $_->{file} eq $of->{file} } @{ $meta->{plots} }
+	  or fail(
+		2,
+		"$topic->{file}: $of->{bench} has no plot $of->{file}",
+		'name one of its meta.json');
+	my $data = plot_data($result, $plot);
+	return '' if $data eq '';
+	my $svg = _svg($result, $plot, $data, $benchmarks);
+	my $caption = _html($plot->{title});
+	return "<figure>$svg<figcaption>$caption</figcaption>\n</figure>\n";
 }
-
-=item results_document(\@topics, \@results), update_readme($text, \@topics, \@results)
-
-Return the text of doc/results.md, and that of the README with what the topics
-that have figures gain between C<< <!-- results:begin --> >> and
-C<< <!-- results:end --> >>, in lines of at most 120 characters.
-
-=cut
 
 sub _md
 {
@@ -351,7 +340,8 @@ sub _md_row
 	return '| ' . join(' | ', map { _md($_) } @_) . " |\n";
 }
 
-sub results_document
+# The text of doc/results.md.
+sub _results_document
 {
 	my ($topics, $results) = @_;
 	my $text =
@@ -364,9 +354,10 @@ sub results_document
 	foreach my $topic (@$topics)
 	{
 		my $worst = worst($topic, $results);
-		$text .= "\n## "
+		$text .=
+			"\n## "
 		  . _md($topic->{title}) . "\n\n"
-		  . _md(ucfirst gain($topics, $results, $topic->{name})) . ".\n";
+		  . _md(ucfirst gain($topic, $results)) . ".\n";
 		$text .= "\nWorst measured: " . _md($worst->{text}) . ".\n" if $worst;
 		foreach my $result (grep { $_->{topic} eq $topic->{name} } @$results)
 		{
@@ -375,25 +366,29 @@ sub results_document
 				"\n### "
 			  . _md($result->{title}) . "\n\n"
 			  . _md_row(@$head)
-			  . "| --- | --: | --: | --: | --- |\n"
-			  . join(
-				'',
-				map {
-					@$_ > 1
-					  ? _md_row(@$_)
-					  : '| **'
-					  . _md(@$_)
-					  . "** | | | | |\n"
-				} @rows);
+			  . "| --- | --: | --: | --: | --- |\n";
+			$text .=
+			  @$_ > 1
+			  ? _md_row(@$_)
+			  : '| **' . _md(@$_) . "** | | | | |\n"
+			  foreach @rows;
 		}
 	}
 	return encode_utf8($text);
 }
 
+=item update_readme($text, \@topics, \@results)
+
+Returns the text of the README with what the topics that have figures gain between
+C<< <!-- results:begin --> >> and C<< <!-- results:end --> >>, in lines of at most
+120 characters.
+
+=cut
+
 sub update_readme
 {
 	my ($text, $topics, $results) = @_;
-	my ($begin, $end) = map { "<!-- results:$_ -->" } qw(begin end);
+	my ($begin, $end) = map { "<!-- results:$_ -->\n" } qw(begin end);
 	my $block = '';
 	local $Text::Wrap::columns = 121;
 	local $Text::Wrap::huge = 'overflow';
@@ -401,39 +396,20 @@ sub update_readme
 	foreach my $topic (grep { %{ $_->{figures} } } @$topics)
 	{
 		my $worst = worst($topic, $results);
-		my $gain = gain($topics, $results, $topic->{name});
-		my $line =
-			'**'
-		  . _md($topic->{who}) . '**: '
-		  . _md($gain . ($worst ? "; at worst: $worst->{short}" : '')) . '.';
-		$block .= Text::Wrap::wrap('- ', '  ', $line) . "\n";
+		my $line = gain($topic, $results)
+		  . ($worst ? "; at worst: $worst->{short}" : '');
+		$block .=
+		  Text::Wrap::wrap('- ', '  ',
+			'**' . _md($topic->{who}) . '**: ' . _md($line) . '.')
+		  . "\n";
 	}
 	$block = encode_utf8($block);
-	refuse(
-		"README.md has not one line \"$begin\" and, after it, one line \"$end\"",
-		'put both where the table of results belongs')
-	  unless join(' ', $text =~ /^(<!-- results:\w+ -->)$/mg) eq
-	  "$begin $end";
-	$text =~ s/^\Q$begin\E\n.*^\Q$end\E$/$begin\n$block$end/ms;
+	$text =~ s/^\Q$begin\E.*?^\Q$end\E/$begin$block$end/ms
+	  or fail(
+		2,
+		'README.md has no line "<!-- results:begin -->" before one with "end"',
+		'put both where the list of topics belongs');
 	return $text;
-}
-
-=item worst_of_topics($config)
-
-Returns a list of [topic, sentence] for the topics that benchmarks/results has
-figures of, as bytes.
-
-=cut
-
-sub worst_of_topics
-{
-	my ($config) = @_;
-	my @results = read_results($config);
-
-	return map {
-		my $worst = worst($_, \@results);
-		$worst ? [ $_->{name}, encode_utf8($worst->{text}) ] : ()
-	} @{ read_topics($config) };
 }
 
 =item report_command($context)
@@ -457,17 +433,15 @@ sub report_command
 	my @results = read_results($config, $o->{results});
 	my ($topics, $top) = (read_topics($config), $config->top);
 
-	if (!$o->{docs})
-	{
-		my $page =
-		  write_page($config, $topics, \@results, $config->build . '/report');
-		return $c->say($page);
-	}
+	return $c->say(
+		write_page($config, $topics, \@results, $config->build . '/report'))
+	  unless $o->{docs};
 	my %new = (
-		'doc/results.md' => results_document($topics, \@results),
+		'doc/results.md' => _results_document($topics, \@results),
 		'README.md' =>
 		  update_readme(read_file("$top/README.md"), $topics, \@results));
 	my $status = 0;
+
 	foreach my $name (sort keys %new)
 	{
 		my $file = "$top/$name";

@@ -138,12 +138,10 @@ sub create
 	# holds it: so it is no link to something else.
 	make_dir("$self->{build}{dir}/data", $config->caller);
 	make_dir($self->{data}, $config->user);
-	chmod 0700, $self->{data}
-	  or fail(2, "cannot protect $self->{data}: $!", $OWNER);
 	write_file($self->{log}, '');
-	if ($config->user)
+	if (my $user = $config->user)
 	{
-		chown $config->user->{uid}, $config->user->{gid}, $self->{log}
+		chown $user->{uid}, $user->{gid}, $self->{log}
 		  or fail(2, "cannot give $self->{log} away: $!", $OWNER);
 	}
 	my $unfinished = on_exit(sub { remove_tree($self->{data}); });
@@ -165,14 +163,11 @@ sub create
 	return;
 }
 
-=item exists, running
+=item exists, running, fits_build
 
-Is there a cluster, and does its server run?
-
-=item fits_build
-
-Was the cluster made by the build as it is now?  The patches may change the
-catalogs without changing catversion, so one of an earlier build cannot be trusted.
+Is there a cluster, does its server run, and was it made by the build as it is now?
+The patches may change the catalogs without changing catversion, so one of an earlier
+build cannot be trusted.
 
 =cut
 
@@ -208,13 +203,7 @@ sub pg_ctl
 		err => \my $err);
 }
 
-=item configure
-
-Writes postgresql.auto.conf from the settings, and pg_hba.conf; C<start> does it,
-too.
-
-=cut
-
+# Writes postgresql.auto.conf from the settings, and pg_hba.conf.
 sub configure
 {
 	my ($self) = @_;
@@ -279,19 +268,17 @@ sub start
 		close $probe;
 	}
 	$self->configure;
-	my $forget;
-	$forget = on_exit(sub { $self->stop; }) unless $opt{keep};
-	$self->{forget} = $forget;
+	$self->{forget} = on_exit(sub { $self->stop; }) unless $opt{keep};
 	my $status =
 	  $self->pg_ctl(qw(start --silent --wait --timeout=120 -l), $self->{log});
 	if ($status != 0)
 	{
-		my @log = -f $self->{log} ? split(/\n/, read_file($self->{log})) : ();
-		my ($why) = grep { /FATAL|PANIC|could not/ } reverse @log;
-		$why = 'no reason in the log' unless defined $why;
+		my ($why) = grep { /FATAL|PANIC|could not/ }
+		  reverse split /\n/, read_file($self->{log});
 		fail(
 			2,
-			"the server of build $self->{build}{name} does not start: $why",
+			"the server of build $self->{build}{name} does not start: "
+			  . ($why // 'no reason in the log'),
 			"see $self->{log}");
 	}
 	return;
@@ -301,21 +288,17 @@ sub stop
 {
 	my ($self) = @_;
 	my $file = "$self->{data}/postmaster.pid";
-	if (-f $file)
-	{
-		my $status =
-		  $self->pg_ctl(qw(stop --silent --mode=fast --timeout=120));
 
-		# A stale file of a server that is gone, or one that does not stop.
-		if ($status != 0)
-		{
-			fail(
-				2,
-				"the server in $self->{data} does not stop",
-				"see $self->{log}; pg_ctl -D $self->{data} stop -m immediate"
-			) if $self->running;
-			unlink $file;
-		}
+	# A stale file of a server that is gone, or one that does not stop.
+	if (-f $file
+		&& $self->pg_ctl(qw(stop --silent --mode=fast --timeout=120)) != 0)
+	{
+		fail(
+			2,
+			"the server in $self->{data} does not stop",
+			"see $self->{log}; pg_ctl -D $self->{data} stop -m immediate"
+		) if $self->running;
+		unlink $file;
 	}
 
 	# Only now: an interrupt while it stops must not leave it running.
@@ -337,11 +320,11 @@ sub empty_log
 	return;
 }
 
-=item client(\@command, %options)
+=item client(\@command, %options), as_client(\@command, %options)
 
-Runs a program of the build, or the one whose path is given, as a client of the
-server and returns its exit status.  Options as for PgSeries::Util::run_status;
-C<env> comes on top of C<environment>.
+C<client> runs a program of the build, or the one whose path is given, as a client of
+the server and returns its exit status.  Options as for PgSeries::Util::run_status;
+C<env> comes on top of C<environment>.  C<as_client> returns what run_status() takes.
 
 =cut
 
@@ -351,7 +334,6 @@ sub client
 	return run_status($self->as_client($command, %opt));
 }
 
-# What run and run_status take.
 sub as_client
 {
 	my ($self, $command, %opt) = @_;
@@ -375,13 +357,12 @@ sub sql
 {
 	my ($self, $text, %opt) = @_;
 	my %variables = %{ $opt{variables} || {} };
-	my @psql = qw(psql --no-psqlrc --quiet --no-align --tuples-only
-	  --set=ON_ERROR_STOP=1);
 	run($self->as_client(
 			[
-				@psql,
-				(map { "--set=$_=$variables{$_}" } sort keys %variables),
-				'-d', $opt{database} || 'postgres'
+				qw(psql --no-psqlrc --quiet --no-align --tuples-only),
+				qw(--set=ON_ERROR_STOP=1 -d),
+				$opt{database} || 'postgres',
+				map { "--set=$_=$variables{$_}" } sort keys %variables
 			],
 			in => $text,
 			out => \my $out,
@@ -406,8 +387,6 @@ sub single_user
 {
 	my ($self, $sql, %opt) = @_;
 	$self->stop;
-	my $config = $self->{config};
-	my ($out, $err);
 	my $status = run_status(
 		[
 			@{ $opt{wrapper} || [] }, "$self->{build}{bin}/postgres",
@@ -416,11 +395,11 @@ sub single_user
 			$opt{database} || 'postgres'
 		],
 		env => $self->program_environment,
-		user => $config->user,
+		user => $self->{config}->user,
 		cwd => $self->{data},
 		in => $sql,
-		out => \$out,
-		err => \$err);
+		out => \my $out,
+		err => \my $err);
 	my ($why) = $err =~ /^(.*(?:ERROR|FATAL|PANIC): .*)/m;
 	$why = "exit status $status" if !defined $why && $status != 0;
 	fail(

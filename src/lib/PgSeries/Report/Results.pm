@@ -8,43 +8,14 @@ PgSeries::Report::Results - results of benchmarks, and what they say
 
 =head1 DESCRIPTION
 
-Every figure is computed here from the raw runs, with L<PgSeries::Stats>.  Of the
-summary that a result file carries beside them, only C<ratio> is read: it must
-agree with the raw runs within 1%, so that a file edited by hand is found.
-
-=head1 RESULT FILES
-
-One JSON file for each benchmark, NAME.json:
-
-  format    1
-  bench     NAME
-  topic     the topic: the benchmark is benchmarks/TOPIC/NAME
-  title, scale, date
-  base      version that is the base
-  patched   key of the series that was measured
-  machine   facts, name and value
-  axis      { name, label }: the key of "case" that varies most
-  series    list of figures, see below
-  plots     list of { file, title, measure, x, where, lines }; where the
-            benchmark has a meta.json, those that it has now
-
-A figure names its C<measure>, C<label> (C<:KEY> in it is a value of the case),
-C<unit>, which direction is C<better> ("lower" or "higher") and its C<case>, a
-hash.  The raw runs depend on the C<method>:
-
-  instructions   "base" and "patched": lists of counts
-  count          the same, for what else can be counted
-  time           "pairs": list of { base, patched }, and
-                 "aa": list of { first, second }, base against itself
-
-A plot shows the figures of one C<measure> (or of a list of them) whose case
-agrees with C<where>, against the case's key C<x>; C<lines> names the key (or a
-list of keys) whose values make lines of their own.
+benchmarks/README.md describes the result files.  Every figure is computed here from
+the raw runs, with L<PgSeries::Stats>.  Of the summary that a result file carries
+beside them, only C<ratio> is read: it must agree with the raw runs within 1%, so that
+a file edited by hand is found.
 
 =head1 FUNCTIONS
 
-Texts are decoded.  Numbers of a figure have the unit of its C<unit>; a ratio is
-patched / base.  Only read_results() and refuse() raise errors.
+Numbers of a figure have the unit of its C<unit>; a ratio is patched / base.
 
 =over
 
@@ -53,7 +24,6 @@ patched / base.  Only read_results() and refuse() raise errors.
 use strict;
 use warnings FATAL => 'all';
 
-use Encode          qw(encode_utf8);
 use Exporter        qw(import);
 use File::Basename  qw(basename);
 use File::Glob      qw(bsd_glob);
@@ -62,26 +32,12 @@ use PgSeries::Stats qw(median median_interval paired_ratio verdict);
 use PgSeries::Util  qw(fail slurp_json);
 use Scalar::Util    qw(looks_like_number);
 
-our @EXPORT_OK = qw(VISIBLE case_text figure fill_label grouped medians
-  number quantity ratio ratio_text read_results refuse select_series shown
-  unit);
+our @EXPORT_OK = qw(case_text figure fill_label medians number quantity
+  ratio ratio_text read_results select_series shown unit with_values);
 
 # Counts are exact, but a change that a ratio with three decimals does not show
 # is none.
-use constant VISIBLE => 0.0005;
-
-=item refuse($message, $remedy [, $detail])
-
-Raises a L<PgSeries::Error> with code 2.  What comes from a JSON file is decoded
-text, but what is printed must be bytes.
-
-=cut
-
-sub refuse
-{
-	my (@texts) = @_;
-	return fail(2, map { utf8::is_utf8($_) ? encode_utf8($_) : $_ } @texts);
-}
+use constant INVISIBLE => { lo => 1 - 0.0005, hi => 1 + 0.0005 };
 
 =item read_results($config [, $dir])
 
@@ -91,68 +47,44 @@ measure and unit, { head, series }, where C<head> is the label that all its seri
 share, or undef.  Each series gets C<text>, the label with what it does not say of
 the case, and C<row>, which tells it from the others of its group.
 
-Raises an error if there are no results, or if one is not as described above.
+Raises an error if there are no results, or if one is not as described there.
 
 =cut
 
 sub read_results
 {
 	my ($config, $dir) = @_;
-	my $benchmarks = $config->top . '/benchmarks';
-	$dir = "$benchmarks/results" unless defined $dir;
+	$dir //= $config->top . '/benchmarks/results';
 	my @files = sort(bsd_glob("$dir/*.json"));
 
-	refuse("there are no results in $dir", 'run: pgseries bench all')
+	fail(2, "there are no results in $dir", 'run: pgseries bench all')
 	  unless @files;
-	return map { _read_result($_, $benchmarks) } @files;
+	return map { _read_result($_) } @files;
 }
 
 sub _read_result
 {
-	my ($file, $benchmarks) = @_;
+	my ($file) = @_;
 	my $result = slurp_json($file);
-	my $bad =
-	  sub { refuse("$file: $_[0]", 'remove it, or run the benchmark again') };
-
-	$bad->('not a benchmark result of format 1')
-	  unless ref $result eq 'HASH' && ($result->{format} || '') eq '1';
-	my @missing = grep { !defined $result->{$_} }
-	  qw(bench topic title scale base patched date machine series);
-	$bad->("\"$missing[0]\" is missing") if @missing;
-	$bad->(
-		"a result of \"$result->{bench}\" belongs in $result->{bench}.json")
-	  unless basename($file) eq "$result->{bench}.json";
-	foreach my $number (1 .. @{ $result->{series} })
-	{
-		my $problem = _problem($result->{series}[ $number - 1 ]);
-		$bad->("series $number: $problem") if defined $problem;
-	}
-
-	my $meta = "$benchmarks/$result->{topic}/$result->{bench}/meta.json";
-	$result->{plots} = slurp_json($meta)->{plots} if -f $meta;
-	$result->{plots} ||= [];
-	$result->{file} = $file;
-	$result->{groups} = [ _groups($result) ];
-	return $result;
-}
-
-# What is wrong with a series, or undef.
-sub _problem
-{
-	my ($series) = @_;
-
-	return '"better" must be "lower" or "higher"'
-	  unless ($series->{better} || '') =~ /^(?:lower|higher)\z/;
-	my @missing =
-	  grep { !defined $series->{$_} } qw(case measure label unit method);
-	return "\"$missing[0]\" is missing" if @missing;
-	my $figure = eval { figure($series) };
-	return 'its runs are not lists of positive numbers' unless $figure;
-	return sprintf '"ratio" is %s, but the raw runs give %s',
-	  $series->{ratio}, ratio($figure->{ratio})
-	  if defined $series->{ratio}
-	  && abs($series->{ratio} / $figure->{ratio} - 1) > 0.01;
-	return;
+	my $usable = eval {
+		die "its format is not 1\n" unless $result->{format} eq '1';
+		die "that of \"$result->{bench}\" belongs in $result->{bench}.json\n"
+		  unless basename($file) eq "$result->{bench}.json";
+		$result->{groups} = [ _groups($result) ];
+		foreach my $series (@{ $result->{series} })
+		{
+			my $ratio = figure($series)->{ratio};
+			die "its runs give another ratio: $series->{text}\n"
+			  if abs(($series->{ratio} // $ratio) / $ratio - 1) > 0.01;
+		}
+		1;
+	};
+	fail(
+		2,
+		"$file is no result of a benchmark: " . $@ =~
+		  s/(?: at \S+ line \d+\.)?\n//gr,
+		'remove it, or run the benchmark again') unless $usable;
+	return { %$result, file => $file };
 }
 
 # The groups of read_results(), each sorted by the axis.  Keys that have the same
@@ -190,7 +122,7 @@ sub _groups
 		{
 			$series->{row} =
 			  $shared
-			  ? case_text($series->{case}, grep { !$same{$_} } @keys)
+			  ? case_text($series->{case}, [ grep { !$same{$_} } @keys ])
 			  : "$series->{text}, $unit";
 		}
 		+{
@@ -207,24 +139,30 @@ sub _with
 {
 	my ($series, @keys) = @_;
 	my ($label, $case) = @{$series}{qw(label case)};
-	my $more = case_text($case,
-		grep { $label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?!\w)/ }
-		  @keys);
+	my @more =
+	  grep { $label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?!\w)/ } @keys;
+	my $more = case_text($case, \@more);
 	return $more eq '' ? $label : "$label ($more)";
 }
 
-=item fill_label($label, \%case)
+=item with_values($text, \%values), fill_label($label, \%case)
 
-Returns the label with the case's values in place of C<:KEY>.
+Return the text with the value in place of each C<:KEY>; in a label it is as shown()
+shows it.
 
 =cut
+
+sub with_values
+{
+	my ($text, $values) = @_;
+	return $text =~ s/(?<!:):(\w+)/$values->{$1} \/\/ ":$1"/ger;
+}
 
 sub fill_label
 {
 	my ($label, $case) = @_;
-	$label =~
-	  s/(?<!:):(\w+)/defined $case->{$1} ? shown($case->{$1}) : ":$1"/ge;
-	return $label;
+	my %shown = map { $_ => shown($case->{$_}) } keys %$case;
+	return with_values($label, \%shown);
 }
 
 =item figure(\%series)
@@ -232,64 +170,48 @@ sub fill_label
 Takes a series of a result.  Returns what the report says of it:
 
   base, patched    [median, lower bound, upper bound] of the runs, as in the
-                   data of a plot; a bound is undef if there are too few runs
-  ratio, lo, hi    patched / base with its bounds: 95% interval for time, the
-                   farthest apart that any two runs are for counts
-  n                number of pairs, or smallest number of runs
-  verdict          see verdict() in PgSeries::Stats.  For counts: better or worse
-                   if all runs of one build need less than all of the other, by
-                   more than 0.05%; no difference if none differ by more than
-                   that; otherwise inconclusive
+                   data of a plot; without bounds if there are too few runs
+  ratio            patched / base
+  lo, hi           for time: its 95% interval, undef if there are too few runs
+  verdict          of verdict() in PgSeries::Stats; for counts, a difference of
+                   at most 0.05% is none
+  gain             how many times as good patched is as base
 
 =cut
 
 sub figure
 {
 	my ($series) = @_;
+	my (%figure, $noise);
 
-	if ($series->{method} ne 'time')
+	if ($series->{method} eq 'time')
 	{
-		my ($base, $patched) =
-		  map { [ median(@$_), min(@$_), max(@$_) ] }
-		  @{$series}{qw(base patched)};
-		my ($lo, $hi) =
-		  ($patched->[1] / $base->[2], $patched->[2] / $base->[1]);
-		my $direction =
-			$hi < 1 - VISIBLE                        ? 'lower'
-		  : $lo > 1 + VISIBLE                        ? 'higher'
-		  : $lo >= 1 - VISIBLE && $hi <= 1 + VISIBLE ? 'no difference'
-		  :                                            'inconclusive';
-		return {
-			base => $base,
-			patched => $patched,
-			ratio => $patched->[0] / $base->[0],
-			lo => $lo,
-			hi => $hi,
-			n => min(map { scalar @$_ } @{$series}{qw(base patched)}),
-			verdict => $direction eq $series->{better} ? 'better'
-			: $direction =~ /er\z/ ? 'worse'
-			:                        $direction
-		};
+		my ($pairs, $aa) = @{$series}{qw(pairs aa)};
+		foreach my $side (qw(base patched))
+		{
+			my @runs = map { $_->{$side} } @$pairs;
+			$figure{$side} = [ median(@runs), median_interval(@runs) ];
+		}
+		%figure = (
+			%figure,
+			%{ paired_ratio(map { [ @{$_}{qw(base patched)} ] } @$pairs) });
+		$noise = paired_ratio(map { [ @{$_}{qw(first second)} ] } @$aa);
 	}
-
-	my @pairs = @{ $series->{pairs} };
-	my @aa = map { [ @{$_}{qw(first second)} ] } @{ $series->{aa} || [] };
-	my $ab = paired_ratio([ map { [ @{$_}{qw(base patched)} ] } @pairs ]);
-	my %side;
-	foreach my $side (qw(base patched))
+	else
 	{
-		my @runs = map { $_->{$side} } @pairs;
-		my ($lo, $hi) = median_interval(\@runs);
-		$side{$side} = [ median(@runs), $lo, $hi ];
+		foreach my $side (qw(base patched))
+		{
+			my @runs = @{ $series->{$side} };
+			$figure{$side} = [ median(@runs), min(@runs), max(@runs) ];
+		}
+		$figure{ratio} = $figure{patched}[0] / $figure{base}[0];
+		@figure{qw(lo hi)} = ($figure{ratio}) x 2;
+		$noise = INVISIBLE;
 	}
-	return {
-		%side,
-		(map { $_ => $ab->{$_} } qw(ratio lo hi n)),
-		verdict => verdict(
-			$ab,
-			@aa ? paired_ratio(\@aa) : undef,
-			better => $series->{better})
-	};
+	$figure{verdict} = verdict(\%figure, $noise, $series->{better});
+	$figure{gain} =
+	  $series->{better} eq 'higher' ? $figure{ratio} : 1 / $figure{ratio};
+	return \%figure;
 }
 
 =item select_series(\%result, $measure, \%where)
@@ -313,9 +235,10 @@ sub select_series
 	} @{ $result->{series} };
 }
 
-=item shown($value), case_text(\%case, @keys)
+=item shown($value), case_text(\%case [, \@keys])
 
-Return a value of a case, and those of the keys that it has with their names.
+Return a value of a case, and those of the keys (all by default) that it has, with
+their names.
 
 =cut
 
@@ -330,9 +253,9 @@ sub shown
 
 sub case_text
 {
-	my ($case, @keys) = @_;
-	return join ', ',
-	  map { "$_ " . shown($case->{$_}) } grep { defined $case->{$_} } @keys;
+	my ($case, $keys) = @_;
+	return join ', ', map { "$_ " . shown($case->{$_}) }
+	  grep { defined $case->{$_} } @{ $keys || [ sort keys %$case ] };
 }
 
 =item grouped($number), number($value, $exact), ratio($value)

@@ -8,34 +8,9 @@ PgSeries::Report::Topics - what topic.json says of each topic, with its figures
 
 =head1 DESCRIPTION
 
-benchmarks/TOPIC/topic.json says what the report, the README and the cover letter
-say of a topic:
-
-  title    heading
-  who      who gains: "tables with ten or more indexes"
-  gain     what they gain with default settings: a clause, or several
-  figures  { NAME => { bench, measure, case, label, note } }: each exactly one
-           figure; where it is the worst of the topic, the note explains it
-  plot     { bench, file }: one of the plots of that benchmark; may be missing
-  letter   names of the figures in the table of the cover letter, at most six
-
-Neither C<gain> nor a C<label> has digits.  In a label, C<:KEY> is a value of the
-figure's case; it is needed only for the letter.  In other texts C<{NAME:WHAT}>
-stands for something of a figure.  WHAT is
-
-  base, patched   the median; nanoseconds as a time with its unit
-  ratio           patched / base; for time with the 95% interval
-  times           the ratio alone, for a headline: the verdict must be "better"
-  verdict         see figure() in PgSeries::Report::Results
-  pairs           for time: the number of pairs of runs
-  cores           of the machine
-  KEY             the value of this key of the figure's case
-
-A figure with C<all> (true) is all that fit, one or more; C<measure> may then be a
-list.  What stands for it is a range, as "0.427 to 0.587", without intervals, and
-the verdicts with their numbers, as "59 better, 1 worse".  A figure with C<of>,
-the name of another measure, is its share of that one in the same case: C<base>
-and C<patched> are percentages.
+benchmarks/README.md describes benchmarks/TOPIC/topic.json, which says what the report,
+the README and the cover letter say of a topic; doc/measure.md, which figures
+C<{NAME:WHAT}> stands for in their texts.
 
 =head1 FUNCTIONS
 
@@ -48,162 +23,176 @@ All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
 use strict;
 use warnings FATAL => 'all';
 
-use Encode                    qw(decode_utf8 encode_utf8);
 use Exporter                  qw(import);
-use List::Util                qw(max);
-use PgSeries::Report::Results qw(VISIBLE case_text figure fill_label
-  grouped medians number quantity ratio ratio_text refuse select_series shown
-  unit);
+use List::Util                qw(max uniq);
+use PgSeries::Report::Results qw(case_text figure fill_label medians number
+  quantity ratio ratio_text select_series shown unit);
 use PgSeries::Series ();
-use PgSeries::Util   qw(slurp_json);
+use PgSeries::Util   qw(fail slurp_json);
 use Scalar::Util     qw(looks_like_number);
 
-our @EXPORT_OK = qw(filler gain read_topics text_table worst);
+our @EXPORT_OK =
+  qw(check_figures filler gain read_topic read_topics text_table worst);
 
-my $placeholder = qr/\{(?:([\w-]+)\/)?([\w-]+):([\w-]+)\}/;
+my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
 
-# Mail is read with at most so many columns.
-use constant LETTER_WIDTH => 76;
+=item read_topics($config), read_topic($config, $name)
 
-=item read_topics($config)
-
-Returns what is known of the topics of the series, in its order: a list of the
-contents of topic.json, checked, each with its C<name>, C<file> and the number of
-its C<patches>.
+Return the contents of topic.json, checked, with C<name>, C<file> and the number of
+C<patches> added: a list of those of all topics of the series, or that of one.
 
 =cut
 
 sub read_topics
 {
 	my ($config) = @_;
-	my $series = PgSeries::Series->new($config);
+	return [ map { read_topic($config, $_) }
+		  PgSeries::Series->new($config)->topics ];
+}
 
-	return [
-		map {
-			my $file = $config->top . "/benchmarks/$_/topic.json";
-			refuse("the topic $_ has no $file",
-				'write one, see PgSeries::Report::Topics')
-			  unless -f $file;
-			my $topic = slurp_json($file);
-			my $problem = _problem($topic);
-			refuse("$file: $problem", 'correct it') if defined $problem;
-			my @patches = $series->topic($_);
-			@{$topic}{qw(name file patches)} = ($_, $file, scalar @patches);
-			$topic;
-		} $series->topics
-	];
+sub read_topic
+{
+	my ($config, $name) = @_;
+	my $file = $config->top . "/benchmarks/$name/topic.json";
+	fail(
+		2,
+		"the topic $name has no $file",
+		'write one, see benchmarks/README.md') unless -f $file;
+	my $topic = slurp_json($file);
+	my $problem = _problem($topic);
+	fail(2, "$file: $problem", 'correct it') if defined $problem;
+	my @patches = PgSeries::Series->new($config)->topic($name);
+	return {
+		%$topic,
+		name => $name,
+		file => $file,
+		patches => scalar @patches
+	};
 }
 
 # What is wrong with the contents of a topic.json, or undef.
 sub _problem
 {
 	my ($topic) = @_;
+	my ($figures, $letter) = @{$topic}{qw(figures letter)};
 
-	return 'not an object with "figures"'
-	  unless ref $topic eq 'HASH' && ref $topic->{figures} eq 'HASH';
-	my $figures = $topic->{figures};
-	my @missing = grep { !defined $topic->{$_} } qw(title who gain);
+	my @missing = grep { !defined $topic->{$_} } qw(title who gain figures);
 	return "\"$missing[0]\" is missing" if @missing;
+	my %text = (gain => $topic->{gain} =~ s/$placeholder//gr);
 	foreach my $name (sort keys %$figures)
 	{
 		@missing =
 		  grep { !defined $figures->{$name}{$_} } qw(bench measure case);
 		return "figure \"$name\" has no \"$missing[0]\"" if @missing;
+		$text{"label of $name"} = $figures->{$name}{label} // '';
 	}
-	my %text = (gain => $topic->{gain} =~ s/$placeholder//gr);
-	$text{"label of $_"} = $figures->{$_}{label} || '' foreach keys %$figures;
 	my ($digit) = grep { $text{$_} =~ /\d/ } sort keys %text;
 	return "the $digit has a digit: take it from a figure"
 	  if defined $digit;
-	my @letter = @{ $topic->{letter} || [] };
-	return '"letter" has more than six figures' if @letter > 6;
 	my ($bad) =
-	  grep { !$figures->{$_} || !defined $figures->{$_}{label} } @letter;
+	  grep { !$figures->{$_} || !defined $figures->{$_}{label} }
+	  @{ $letter || [] };
 	return "\"letter\" has \"$bad\", which is no figure with a label"
 	  if defined $bad;
 	return;
 }
 
-=item filler($file, \@topics, \@results, $own)
+=item check_figures(\%topic, \@results)
 
-Returns a function that fills the placeholders of a text from the file; figures of
-another topic than $own (which may be undef) are C<{TOPIC/NAME:WHAT}>.  It returns
-bytes, with "us" for microseconds, and raises an error if a brace is no
-placeholder, if there is no such figure, or if that was not measured.
+Raises an error if a figure of the topic is not among the results, or if its label
+names no value of the case.
+
+=cut
+
+sub check_figures
+{
+	my ($topic, $results) = @_;
+	foreach my $name (sort keys %{ $topic->{figures} })
+	{
+		my $figure = _found($topic->{file}, $topic, $results, $name);
+		my ($left) =
+		  fill_label($figure->{label} // '', $figure->{series}[0]{case}) =~
+		  /((?<!:):\w+)/;
+		fail(
+			2,
+			"$topic->{file}: figure \"$name\": $left in its label is no value of the case",
+			'correct it') if defined $left;
+	}
+	return;
+}
+
+=item filler($file, \@topics, \@results, $topic)
+
+Returns a function that fills the placeholders of a text from the file, with figures
+of the topic of that name and "us" for microseconds.  It raises an error if a brace
+is no placeholder, if there is no such figure, or if that was not measured.
 
 =cut
 
 sub filler
 {
-	my ($file, $topics, $results, $own) = @_;
+	my ($file, $topics, $results, $name) = @_;
+	my ($topic) = grep { $_->{name} eq $name } @$topics;
 
 	return sub {
 		my ($text) = @_;
 		(my $left = $text) =~ s/$placeholder//g;
-		refuse("$file: \"$1\" is no {NAME:WHAT}",
-			'braces are for figures of topic.json: correct it')
-		  if $left =~ /(\{\S*|\S*\})/;
+		fail(
+			2,
+			"$file: \"$1\" is no {NAME:WHAT}",
+			'braces are for figures of topic.json: correct it'
+		) if $left =~ /(\{\S*|\S*\})/;
 		$text =~ s{$placeholder}{
-			_value("$file: $&",
-				_found("$file: $&", $topics, $results, $1 || $own, $2), $3)}ge;
-		$text =~ s/\x{b5}s/us/g;
-		return encode_utf8($text);
+			_value("$file: $&", _found("$file: $&", $topic, $results, $1), $2)}ge;
+		return $text =~ s/\x{b5}s/us/gr;
 	};
 }
 
-=item gain(\@topics, \@results, $name)
+=item gain(\%topic, \@results)
 
-Returns the sentence about the gain of a topic, decoded.
+Returns the sentence about the gain of a topic.
 
 =cut
 
 sub gain
 {
-	my ($topics, $results, $name) = @_;
-	my ($topic) = grep { $_->{name} eq $name } @$topics;
-	return decode_utf8(
-		filler($topic->{file}, $topics, $results, $name)->($topic->{gain}));
+	my ($topic, $results) = @_;
+	return filler($topic->{file}, [$topic], $results, $topic->{name})
+	  ->($topic->{gain});
 }
 
-# The figure of a topic: { series, of, all, label, cores }, with the series that
-# fit and, for a share, those that they are a share of.
+# The figure of a topic: what topic.json says of it, the series that fit, and those
+# that they are a share of.
 sub _found
 {
-	my ($where, $topics, $results, $own, $name) = @_;
-	my ($topic) = grep { defined $own && $_->{name} eq $own } @$topics;
-	my $figure = $topic && $topic->{figures}{$name};
-	refuse("$where: there is no such figure",
-		'correct it, or add the figure to topic.json')
-	  unless $figure;
-	my ($result) =
-	  grep { $_->{bench} eq $figure->{bench} && $_->{topic} eq $own }
-	  @$results;
+	my ($where, $topic, $results, $name) = @_;
+	my $figure = $topic->{figures}{$name}
+	  or fail(
+		2,
+		"$where: there is no such figure",
+		'correct it, or add the figure to topic.json');
+	my ($result) = grep { $_->{bench} eq $figure->{bench} } @$results;
 	my $find = sub {
 		my ($case, $all, $measure) = @_;
 		my @found = $result ? select_series($result, $measure, $case) : ();
-		refuse(
-			sprintf(
-				'%s: figure "%s": %d figures of %s are %s (%s)',
-				$topic->{file},
-				$name,
-				scalar @found,
-				$figure->{bench},
-				ref $measure ? join ' or ',
-				@$measure : $measure,
-				case_text($case, sort keys %$case)),
+		my $of = ref $measure ? join ' or ', @$measure : $measure;
+		return @found if @found == 1 || (@found && $all);
+		return fail(
+			2,
+			"$topic->{file}: figure \"$name\": "
+			  . @found
+			  . " figures of $figure->{bench} are $of ("
+			  . case_text($case) . ')',
 			sprintf('name %s one, or run the benchmark',
-				$all ? 'at least' : 'exactly')
-		) if !@found || (@found > 1 && !$all);
-		return @found;
+				$all ? 'at least' : 'exactly'));
 	};
 	my @found = $find->(@{$figure}{qw(case all measure)});
+	my $of = $figure->{of};
 	return {
 		%$figure,
 		series => \@found,
 		cores => $result->{machine}{cores},
-		of => defined $figure->{of}
-		? [ map { $find->($_->{case}, 0, $figure->{of}) } @found ]
-		: []
+		of => [ map { defined $of && $find->($_->{case}, 0, $of) } @found ]
 	};
 }
 
@@ -212,63 +201,70 @@ sub _value
 {
 	my ($where, $figure, $what) = @_;
 	my @series = @{ $figure->{series} };
-	my (%count, @values);
+	my @values;
 
 	foreach my $i (0 .. $#series)
 	{
-		my $value = _value_of($what, $series[$i], $figure->{of}[$i], $figure);
-		refuse(
+		my ($value, $text) =
+		  _value_of($what, $series[$i], $figure->{of}[$i], $figure);
+		fail(
+			2,
 			"$where: $series[$i]{measure} has no \"$what\"",
-			'see PgSeries::Report::Topics for what there is'
-		) unless $value && defined $value->[1];
-		push @values, $value;
-		$count{ $value->[1] }++;
+			'see doc/measure.md for what there is') unless defined $value;
+		push @values, [ $value, $text // $value ];
 	}
 	return $values[0][1] unless $figure->{all};
-	return join ', ', map { "$count{$_} $_" }
-	  grep { $count{$_} } 'better', 'no difference', 'inconclusive', 'worse'
-	  if $what eq 'verdict';
-
-	# From the lowest to the highest number; other values one after the other.
-	my $numbers = !grep { !looks_like_number($_->[0]) } @values;
-	@values = sort { $a->[0] <=> $b->[0] } @values if $numbers;
-	my @texts = grep { delete $count{$_} } map { $_->[1] } @values;
-	@texts = @texts[ 0, -1 ] if $numbers && @texts > 1;
-	return join $numbers ? ' to ' : ', ', @texts;
+	if ($what eq 'verdict')
+	{
+		my %count;
+		$count{ $_->[0] }++ foreach @values;
+		return join ', ',
+		  map { "$count{$_} $_" } grep { $count{$_} } 'better',
+		  'no difference', 'inconclusive', 'worse';
+	}
+	my ($bad) = grep { !looks_like_number($_->[0]) } @values;
+	fail(
+		2,
+		"$where: \"$bad->[1]\" is no number",
+		'of a figure with "all", take numbers and verdicts only') if $bad;
+	my @texts = uniq map { $_->[1] } sort { $a->[0] <=> $b->[0] } @values;
+	return @texts > 1 ? "$texts[0] to $texts[-1]" : $texts[0];
 }
 
-# The same for one series, as a value and its text; undef if there is none.
+# The same for one series: a value, and its text if that is another.
 sub _value_of
 {
 	my ($what, $series, $of, $figure) = @_;
 	my $said = figure($series);
-	my $time = $series->{method} eq 'time';
+	my $ratio = $said->{ratio};
 
 	if ($what eq 'base' || $what eq 'patched')
 	{
 		my $median = $said->{$what}[0];
-		return [ $median, quantity($series, $median) ] unless $of;
+		return ($median, quantity($series, $median)) unless $of;
 		my $percent = 100 * $median / figure($of)->{$what}[0];
-		return [ $percent, number($percent) . '%' ];
+		return ($percent, number($percent) . '%');
 	}
-	my ($ratio, $case) = ($said->{ratio}, $series->{case}{$what});
-	return [ $figure->{cores}, $figure->{cores} ] if $what eq 'cores';
-	return defined $case ? [ $case, shown($case) ] : undef
-	  if $of || $what !~ /^(?:ratio|times|verdict|pairs)\z/;
-	return [ $ratio,
-		$figure->{all} ? ratio($ratio) : ratio_text($series, $said) ]
-	  if $what eq 'ratio';
-	return $said->{verdict} eq 'better' ? [ $ratio, number($ratio) ] : undef
-	  if $what eq 'times';
-	return [ 0, $said->{verdict} ] if $what eq 'verdict';
-	return $time ? [ $said->{n}, $said->{n} ] : undef;
+	return $figure->{cores} if $what eq 'cores';
+	if (!$of)
+	{
+		return ($ratio,
+			$figure->{all} ? ratio($ratio) : ratio_text($series, $said))
+		  if $what eq 'ratio';
+		return $said->{verdict} eq 'better' ? ($ratio, number($ratio)) : ()
+		  if $what eq 'times';
+		return $said->{verdict} if $what eq 'verdict';
+		return $series->{pairs} ? scalar @{ $series->{pairs} } : ()
+		  if $what eq 'pairs';
+	}
+	my $value = $series->{case}{$what};
+	return ($value, shown($value));
 }
 
 =item worst(\%topic, \@results)
 
 Returns the worst of all figures of a topic's benchmarks, undef if there are none:
-{ text, short }, a sentence and a clause, decoded.  A count is worse if its medians
-say so, a time only if its verdict does.
+{ text, short }, a sentence and a clause.
 
 =cut
 
@@ -282,66 +278,55 @@ sub worst
 	foreach my $series (@series)
 	{
 		my $figure = figure($series);
-		my $ratio = $figure->{ratio};
-		my $loss = $series->{better} eq 'lower' ? $ratio : 1 / $ratio;
-		my $worse = $loss > 1 + VISIBLE;
-		if ($series->{method} eq 'time')
-		{
-			$worse = $figure->{verdict} eq 'worse';
-			$times{$_}++ foreach 'all', $figure->{verdict};
-		}
-		push @worse, [ $loss, $series, $figure ] if $worse;
+		push @worse, [ $series, $figure ] if $figure->{verdict} eq 'worse';
+		$times{$_}++
+		  foreach $series->{method} eq 'time'
+		  ? ('all', $figure->{verdict})
+		  : ();
 	}
 	return unless @series;
 
-	my $text = _count(scalar @worse, 'worse', ' of ' . @series . ' figures');
+	my $text = _count(scalar @worse, ' of ' . @series . ' figures', 'worse');
 	my $short = 'nothing measured is worse';
 	if (@worse)
 	{
-		my ($most) = sort { $b->[0] <=> $a->[0] } @worse;
-		my (undef, $series, $figure) = @$most;
+		my ($most) = sort { $a->[1]{gain} <=> $b->[1]{gain} } @worse;
+		my ($series, $figure) = @$most;
 		my $unit = unit($series);
 		$unit =~ s/ per .*// if $series->{method} eq 'instructions';
 		my ($verb, $how) =
 		  $series->{better} eq 'lower'
 		  ? ('takes', "times the $unit")
 		  : ('reaches', "of the $unit");
-		my $ratio = ratio_text($series, $figure);
 		my @notes = map { "($_->{note})" } grep {
 			my $with = $_;
 			defined $with->{note} && grep { $_ == $series }
 			  map  { select_series($_, $with->{measure}, $with->{case}) }
 			  grep { $_->{bench} eq $with->{bench} }
 			  @own
-		} values %{ $topic->{figures} };
-		$short = "$ratio $how";
+		} map { $topic->{figures}{$_} } sort keys %{ $topic->{figures} };
+		$short = ratio_text($series, $figure) . " $how";
 		$text .= join ' ', '; the worst:', $series->{text}, $verb, $short,
 		  @notes;
 		$short .= " ($series->{text})";
 	}
 	$text .=
 		"; of the $times{all} measured times, "
-	  . _count($times{worse}, 'worse') . ' and '
-	  . _count($times{inconclusive}, 'inconclusive')
+	  . _count($times{worse}, '', 'worse') . ' and '
+	  . _count($times{inconclusive}, '', 'inconclusive')
 	  if $times{all};
 	return { text => $text, short => $short };
 }
 
 sub _count
 {
-	my ($n, $what, $of) = @_;
-	return
-		($n || 'none')
-	  . ($of || '')
-	  . ($n && $n > 1 ? ' are ' : ' is ')
-	  . $what;
+	my ($n, $of, $what) = @_;
+	return ($n || 'none') . $of . (($n // 0) > 1 ? ' are ' : ' is ') . $what;
 }
 
 =item text_table(\@topics, \@results, $name)
 
-Returns the table of a cover letter, at most 8 lines of 76 columns, as bytes: the
-figures of C<letter>, for the whole series ($name is undef) the first of each
-topic.
+Returns the table of a topic's cover letter: the figures of C<letter>.
 
 =back
 
@@ -350,48 +335,29 @@ topic.
 sub text_table
 {
 	my ($topics, $results, $name) = @_;
-	my @rows = ([ '', 'base', 'patched', 'patched / base' ]);
-
-	foreach my $topic (@$topics)
-	{
-		my @names = @{ $topic->{letter} || [] };
-		next if defined $name && $topic->{name} ne $name;
-		@names = grep { defined } $names[0] unless defined $name;
-		foreach my $figure (
-			map {
-				_found($topic->{file}, $topics, $results, $topic->{name}, $_)
-			} @names)
-		{
-			my ($series, $label) = ($figure->{series}[0], $figure->{label});
-			my $said = figure($series);
-			push @rows,
-			  [
-				fill_label($label, $series->{case}),
-				medians($series, $said),
-				ratio_text($series, $said)
-			  ];
-		}
-	}
-	return '' if @rows == 1;
+	my ($topic) = grep { $_->{name} eq $name } @$topics;
+	my @rows = map {
+		my $figure = _found($topic->{file}, $topic, $results, $_);
+		my ($series) = @{ $figure->{series} };
+		my $said = figure($series);
+		[
+			fill_label($figure->{label}, $series->{case}),
+			medians($series, $said),
+			ratio_text($series, $said)
+		]
+	} @{ $topic->{letter} || [] };
+	return '' unless @rows;
+	unshift @rows, [ '', 'base', 'patched', 'patched / base' ];
 	my @width = map {
 		my $i = $_;
 		max(map { length $_->[$i] } @rows)
 	} 0 .. 2;
-	my $text = '';
-	foreach my $row (@rows)
-	{
-		my $line = sprintf '%-*s  %*s  %*s  %s',
-		  (map { ($width[$_], $row->[$_]) } 0 .. 2), $row->[3];
-		refuse(
-			"the table of the letter has a line of more than "
-			  . LETTER_WIDTH
-			  . " columns: $line",
-			'give the figure a shorter label in topic.json'
-		) if length $line > LETTER_WIDTH;
-		$text .= "$line\n";
-	}
-	$text =~ s/\x{b5}s/us/g;
-	return encode_utf8($text);
+	my $text = join '', map {
+		sprintf "%-*s  %*s  %*s  %s\n", $width[0], $_->[0], $width[1],
+		  $_->[1],
+		  $width[2], @{$_}[ 2, 3 ]
+	} @rows;
+	return $text =~ s/\x{b5}s/us/gr;
 }
 
 1;
