@@ -379,7 +379,7 @@ sub _results_document
 
 =item update_readme($text, \@topics, \@results)
 
-Returns the text of the README with what the topics that have figures gain between
+Returns the text of the README with what the topics gain between
 C<< <!-- results:begin --> >> and C<< <!-- results:end --> >>, in lines of at most
 120 characters.
 
@@ -393,15 +393,18 @@ sub update_readme
 	local $Text::Wrap::columns = 121;
 	local $Text::Wrap::huge = 'overflow';
 
-	foreach my $topic (grep { %{ $_->{figures} } } @$topics)
+	foreach my $topic (@$topics)
 	{
 		my $worst = worst($topic, $results);
 		my $line = gain($topic, $results)
-		  . ($worst ? "; at worst: $worst->{short}" : '');
-		$block .=
-		  Text::Wrap::wrap('- ', '  ',
-			'**' . _md($topic->{who}) . '**: ' . _md($line) . '.')
-		  . "\n";
+		  . ($worst ? "; worst measured: $worst->{short}" : '');
+		$block .= Text::Wrap::wrap(
+			'- ',
+			'  ',
+			'**'
+			  . _md($topic->{who})
+			  . "** (`$topic->{name}`): "
+			  . _md($line) . '.') . "\n";
 	}
 	$block = encode_utf8($block);
 	$text =~ s/^\Q$begin\E.*?^\Q$end\E/$begin$block$end/ms

@@ -308,7 +308,7 @@ sub worst
 		$short = ratio_text($series, $figure) . " $how";
 		$text .= join ' ', '; the worst:', $series->{text}, $verb, $short,
 		  @notes;
-		$short .= " ($series->{text})";
+		$short = join ' ', $short, "($series->{text})", @notes;
 	}
 	$text .=
 		"; of the $times{all} measured times, "
