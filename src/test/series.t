@@ -11,6 +11,7 @@ use File::Path qw(make_path remove_tree);
 use Fixture    qw(append refuses slurp spew);
 use PgSeries::Config;
 use PgSeries::Series;
+use PgSeries::Util qw(note_interrupts);
 use Test::More;
 use Time::HiRes qw(time);
 
@@ -158,7 +159,7 @@ $reordered->(@commits[ 0, 1, 3, 2, 4 ]);
 $f->pgseries('export', '--topic=one');
 refuses(
 	2,
-	'"Stand between" of topic one stands among those of topic two',
+	'topic one is opened twice',
 	'a commit among those of another topic');
 $reordered->(@commits);
 commit('src/c.c', "int again;\n", 'Change line 3');
@@ -178,23 +179,16 @@ spew("$patches/series", $text);
 exports("changed: series\n", 'a patch has moved to another topic');
 ok(!glob("$patches/two/*"), 'it is there no more');
 
-# A commit with a new subject is the same patch if its changes are the same.
-$f->git(qw(commit -q --amend -m), 'Add one');
-exports(
-	"changed: three/0001-Add-a-variable.patch -> three/0001-Add-one.patch\n",
-	'a new subject');
-
-# If it has other changes too, the old one must be given up; the directory of a
-# topic without patches goes.
+# After a new subject the old patch must be given up; the directory of a topic without
+# patches goes.
 append("$tree/src/a.c", "int more;\n");
 $f->git(qw(commit -q -a --amend -m), 'Add two');
 $f->pgseries('export', '--topic=four');
 refuses(2, 'no commit for 1 of the patches', 'a subject that is gone');
-ok(-e "$patches/three/0001-Add-one.patch", 'and removes nothing');
+ok(-e "$patches/three/0001-Add-a-variable.patch", 'and removes nothing');
 exports(
-	"new: four/0001-Add-two.patch\nremoved: three/0001-Add-one.patch\n",
-	'a patch is given up',
-	'--topic=four', '--remove');
+	"new: four/0001-Add-two.patch\nremoved: three/0001-Add-a-variable.patch\n",
+	'a patch is given up', '--topic=four', '--remove');
 ok(!-e "$patches/three", 'its directory is gone');
 like(slurp("$patches/series"), qr/^# It is empty\.$/m, 'comments are not');
 
@@ -251,17 +245,13 @@ $f->git(qw(checkout -q series));
 ($status, $out, $err) = $f->pgseries('apply');
 is($status, 0, 'apply when they are left') or diag($err);
 
-# What lies in the worktree when an interrupted apply is found is kept.
-spew("$tree/.git/pgseries-apply", '');
-append("$tree/src/a.c", "int e = 5;\n");
-spew("$tree/src/new.c", "int f = 6;\n");
-($status, $out, $err) = $f->pgseries('apply');
-is($status, 0, 'apply after an interrupted apply') or diag($err);
-like($err, qr/is kept; there, git stash show/, 'says so');
-is($f->git(qw(status --porcelain)), '', 'the worktree is clean');
-like($f->git(qw(show stash:src/a.c)), qr/int e = 5/, 'changes are kept');
-like($f->git(qw(show stash^3:src/new.c)),
-	qr/int f = 6/, 'new files are kept, too');
+# A merge cannot be a patch.
+$f->git(qw(checkout -q -b side series~1));
+commit('side', "side\n", 'Beside it');
+$f->git(qw(checkout -q series));
+$f->git(qw(merge -q --no-edit side));
+$f->pgseries('export');
+refuses(2, 'no line of commits on upstream', 'export of a merge');
 
 # A patch that does not apply.
 $f = Fixture->new;
@@ -279,16 +269,14 @@ refuses(
 	'a patch that does not apply');
 like(
 	$err,
-	qr/; run: pgseries apply --resolve.*"A new minor release"/,
+	qr/; run: pgseries apply 1; there: git am -3.*"A new minor release"/,
 	'with a remedy');
-like($err, qr/README:1[78]: this hunk is rejected/,
-	'file and line are named');
-like($err, qr/-line twenty-one\n\s+\+twenty/, 'the hunk is shown');
+like($err, qr/README:1[78]/, 'file and line are named');
+like($err, qr/^-line twenty-one\n\+twenty$/m, 'the hunk is shown');
 is($f->git(qw(status --porcelain)), '', 'the worktree is left alone');
 ($status, $out, $err) = $f->pgseries('apply', 1);
 is($status, 0, 'the patches before it still apply') or diag($err);
-$f->pgseries('apply', '--resolve');
-refuses(3, 'git am has stopped', 'apply --resolve');
+$f->git(qw(am -3), $second);
 $f->pgseries('apply');
 refuses(2, 'in progress', 'apply while git am is in progress');
 $f->git(qw(am --abort));
@@ -346,8 +334,9 @@ is($alone->('one'), $one, 'and without those that need it');
 is(PgSeries::Series->new($config)->about('two')->{about},
 	'Words.', 'what is said of a topic');
 
-# An interrupt while export writes: it is ended.  An error, as of a full disk: the
-# patches can still be read, and the next export ends it.
+# An interrupt while export writes comes when it has ended.  An error, as of a full
+# disk: the patches can still be read, and the next export ends it.
+note_interrupts();
 for my $try (0 .. 5)
 {
 	$f = Fixture->new;
@@ -363,12 +352,17 @@ for my $try (0 .. 5)
 	{
 		no warnings qw(redefine);
 		local *PgSeries::Series::write_file = sub {
-			die "stopped\n" if $writes-- == 0;
+			if ($writes-- == 0)
+			{
+				die "stopped\n" if $try >= 3;
+				kill 'INT', $$;
+			}
 			return PgSeries::Util::write_file(@_);
 		};
+		local %SIG = %SIG;
 		ok(!eval { $s->export; 1 }, "try $try: export is stopped");
 	}
-	if ($try < 3) { PgSeries::Util::run_cleanups(); }
+	if ($try < 3) { is($@->{code}, 130, "try $try: by the interrupt"); }
 	else
 	{
 		(undef, $out, $err) = $f->pgseries('status');

@@ -199,20 +199,15 @@ like(
 	'shows the differences');
 ($status, $out, $err) = $f->pgseries('range-diff', 'HEAD', 'current');
 is($status, 0, 'range-diff with a commit') or diag($err);
-system( "cd $dir && git rm -q --cached patches/18/$two && "
-	  . 'git -c user.name=A -c user.email=a@b commit -qm 2') == 0
-  or die 'git failed';
-$f->pgseries('range-diff', 'HEAD', 'current');
-refuses(
-	2,
-	"\"HEAD\" has no file patches/18/$two",
-	'a commit without one of its patches');
+$f->pgseries('range-diff', 'v9-one', 'current');
+refuses(2, 'no version "v9-one"', 'range-diff with no version');
 
 # Another release: line 3 is changed there, too, and lines before line 20 are new.
 my @lines = map { "line $_\n" } 1 .. 30;
 $lines[2] = "third\n";
 splice @lines, 9, 0, ("new\n") x 5;
 system('cp', '-R', "$dir/upstream", "$dir/pg-18.7") == 0 or die 'cp failed';
+spew("$dir/pg-18.7/meson.build", "  version: '18.7',\n");
 my $release = sub {
 	spew("$dir/pg-18.7/README", @lines);
 	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
@@ -234,35 +229,30 @@ like(
 	$out,
 	qr/^none of 2 needs a hand; branch series-18\.7 has them$/m,
 	'and says where they are');
+is(($release->())[0], 0, 'again: the same commits');
 $lines[2] = "three\n";
 $lines[24] = "twenty\n";
 is( $f->git(qw(show series-18.7:README)) . "\n",
 	join('', @lines),
 	'both patches on the other release');
 is($f->git(qw(log -1 --format=%an), 'series-18.7~1'), 'A', 'with the author');
+$lines[2] = "line 3\n";
+$lines[24] = "line 20\n";
 $f->git(qw(checkout -q series-18.7));
-@lines = map { "line $_\n" } 1 .. 30;
-$release->();
-refuses(
-	2,
-	'the branch series-18.7 of .* cannot be set; .*git checkout series',
-	'rebase with its branch checked out');
 append("$dir/work/tree/README", "mine\n");
 $f->git(qw(commit -qam mine));
 $f->git(qw(checkout -q series));
 $release->();
-refuses(2, 'has commits of yours', 'rebase over work on its branch');
+refuses(2, 'has a branch series-18.7 already', 'work on its branch');
 is($f->git(qw(log -1 --format=%s series-18.7)), 'mine', 'which is kept');
-spew("$dir/pg-18.7/meson.build",
-	"project('postgresql',\n  version: '18.6',\n");
+spew("$dir/pg-18.7/meson.build", "  version: '18.6',\n");
 $release->();
-refuses(2, 'holds PostgreSQL 18.6, not 18.7', 'a wrong tarball');
+refuses(2, 'does not hold PostgreSQL 18.7', 'a wrong tarball');
 
 for (
 	[ [], 'rebase takes a version' ],
 	[ ['19.1'], 'is not a minor release of PostgreSQL 18' ],
-	[ [ '18.7', "--tarball=$dir/none" ], 'there is no tarball' ],
-	[ ['18.8'], 'cannot obtain PostgreSQL 18.8' ])
+	[ ['18.8'], 'no checksum of PostgreSQL 18.8' ])
 {
 	$f->pgseries('rebase', @{ $_->[0] });
 	refuses(2, $_->[1], "rebase @{ $_->[0] }");
