@@ -323,7 +323,7 @@ sub commits_of
 			"$base..$commit"));
 }
 
-# A worktree of the tool's own; left over from an interrupted run, it is reset.
+# A worktree of the tool's own, at a commit; left over from an interrupted run, it is reset.
 sub scratch
 {
 	my ($self, $commit) = @_;
