@@ -8,12 +8,13 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib", "$FindBin::RealBin/../lib";
 
-use File::Path qw(make_path remove_tree);
-use Fixture    qw(slurp spew);
+use File::Basename qw(dirname);
+use File::Path     qw(make_path remove_tree);
+use Fixture        qw(slurp spew);
 use Test::More;
 
 use PgSeries::Config;
-use PgSeries::Git qw(git git_status);
+use PgSeries::Git qw(git);
 use PgSeries::Lint;
 use PgSeries::Series;
 
@@ -22,44 +23,35 @@ my $top = $f->dir;
 my $patches = "$top/patches/18";
 my $tree = "$top/work/tree";
 
-# A stand-in for pgindent: a word is what it would change.
+# A stand-in for pgindent: a word is what it would change, or refuse.
 my $pgindent = <<'END';
-my ($indent, $typedefs) =
-  map { my $o = $_; map { /^--$o=(.*)/ } @ARGV } qw(indent typedefs);
-die "no indent\n" unless -x $indent && -f $typedefs;
+my %option = map { /^--(\w+)=(.*)/ } @ARGV;
+die "no indent\n" unless -x $option{indent} && -f $option{typedefs};
 my $status = 0;
 for my $file (grep { !/^--/ } @ARGV)
 {
-	open(my $in, '<', $file) or die;
-	my $text = join('', <$in>);
-	if ($text =~ /SYNTAX/)
+	if (system("grep -q SYNTAX $file") == 0)
 	{
 		print STDERR "Failure in $file: Error\@1: Unbalanced parens\n";
 		$status = 3;
 	}
-	next unless $text =~ s/UGLY/pretty/g;
-	open(my $out, '>', 'new') or die;
-	print $out $text;
-	close $out;
-	print `diff -upd $file new`;
-	$status ||= 2;
+	my $diff = `sed s/UGLY/pretty/ $file | diff -upd $file -`;
+	print $diff;
+	$status ||= 2 if $diff ne '';
 }
 exit $status;
 END
 my $program = "$top/bin/pg_bsd_indent";
-spew($program, "#!/bin/sh\n");
-chmod 0755, $program or die "chmod: $!";
+$f->script('pg_bsd_indent', '');
 
 # The small tree.
 my $misc = 'src/backend/utils/misc';
 my $foo = 'src/backend/foo';
 my $am = 'src/include/catalog/pg_am';
 my $regress = 'src/test/regress';
-my $isolation = 'src/test/isolation';
 my $modules = 'src/test/modules';
 my $new = "$modules/test_new";
 my $indent = 'src/tools/pgindent';
-
 my %base = (
 	'.gitattributes' => "* whitespace=space-before-tab,trailing-space\n"
 	  . "*.[chly] whitespace=space-before-tab,trailing-space,indent-with-non-tab,tabwidth=4\n"
@@ -71,135 +63,94 @@ my %base = (
 	"$misc/guc_tables.c" =>
 	  "\t{\n\t\t{\"old\", PGC_USERSET, 0,\n\t\t\tNULL\n\t\t},\n\t},\n",
 	'doc/src/sgml/config.sgml' => "<varlistentry id=\"guc-old\">\n",
-	"$am.h" => "CATALOG(pg_am,2601,AccessMethodRelationId)\n"
-	  . "DECLARE_UNIQUE_INDEX_PKEY(pg_am_oid_index, 2652, AmOidIndexId)\n",
+	"$am.h" => "CATALOG(pg_am,2601,AccessMethodRelationId)\n",
 	"$am.dat" => "{ oid => '405' },\n{ oid => '8700' },\n",
 	"$regress/parallel_schedule" => "test: old\n",
 	"$regress/sql/gone.sql" => "SELECT 0;\n",
-	"$isolation/isolation_schedule" => "test: old-one\n",
-	"$modules/Makefile" => "SUBDIRS = \\\n\ttest_old\n",
 	"$modules/meson.build" => "subdir('test_old')\n",
 	"$indent/pgindent" => $pgindent,
 	"$indent/typedefs.list" => "OldType\n",);
+
+# The sound series.
 my $why = "Foo was slow.\nNow it is not.\n";
 my $link = "Discussion: https://postgr.es/m/1\n";
-
-# The sound series: { message, files } for each patch.
-sub sound
-{
-	return (
-		{
-			message => "Make foo faster\n\n$why\n$link",
-			files => {
-				"$foo/Makefile" => "OBJS = \\\n\tbar.o \\\n\tfoo.o\n",
-				"$foo/meson.build" =>
-				  "sources += files(\n  'bar.c',\n  'foo.c',\n)\n",
-				"$foo/foo.c" => $base{"$foo/foo.c"} =~
-				  s/return 1/return bar()/r,
-				"$foo/bar.c" =>
-				  "typedef struct Bar\n{\n\tint\t\ta;\n} Bar;\n\n"
-				  . "typedef int (*bar_hook) (int x);\n\n"
-				  . "int\nbar(void)\n{\n\treturn 2;\t\t/* two */\n}\n",
-				"$misc/guc_tables.c" => $base{"$misc/guc_tables.c"}
-				  . "\t{\n\t\t{\"enable_new\", PGC_USERSET, 0,\n\t\t\tNULL\n\t\t},\n\t},\n",
-				'doc/src/sgml/config.sgml' =>
-				  "$base{'doc/src/sgml/config.sgml'}<varlistentry id=\"guc-enable-new\">\n",
-				"$am.dat" => $base{"$am.dat"} . "{ oid => '8800' },\n",
-				"$am.h" => $base{"$am.h"}
-				  . "DECLARE_TOAST(pg_am, 8801, 8802);\n",
-				"$indent/typedefs.list" => "Bar\nOldType\nbar_hook\n",
-				"$regress/parallel_schedule" => "test: old new\n",
-				"$regress/sql/new.sql" => "SELECT 1;\n",
-				"$regress/expected/new.out" => " a \n--- \n\n",
-				"$isolation/isolation_schedule" =>
-				  "test: old-one\ntest: new-one\n",
-				"$isolation/specs/new-one.spec" => "session s1\n",
-				"$isolation/expected/new-one.out" => "s1\n",
-			}
-		},
-		{
-			message => "Test foo harder\n\n$why\n$link",
-			files => {
-				"$modules/Makefile" =>
-				  "SUBDIRS = \\\n\ttest_new \\\n\ttest_old\n",
-				"$modules/meson.build" =>
-				  "subdir('test_new')\nsubdir('test_old')\n",
-				"$new/Makefile" =>
-				  "MODULES = test_new\nREGRESS = one\nISOLATION = two\nTAP_TESTS = 1\n",
-				"$new/meson.build" =>
-				  "files('test_new.c')\n'one',\n'two',\n't/001_x.pl',\n",
-				"$new/test_new.c" => "int x;\n",
-				"$new/sql/one.sql" => "SELECT 1;\n",
-				"$new/expected/one.out" => "1\n",
-				"$new/specs/two.spec" => "session s1\n",
-				"$new/expected/two.out" => "s1\n",
-				"$new/t/001_x.pl" => "print 1;\n",
-			}
-		});
-}
-
-# Changes a commit: its message, all of its files, or one of them: code to edit it,
-# the new contents, or undef to leave it out.
-sub change
-{
-	my ($commit, %change) = @_;
-	my $files = $commit->{files};
-	for my $what (sort keys %change)
+my @sound = (
 	{
-		my $to = $change{$what};
-		if    ($what =~ /^(message|files)$/) { $commit->{$what} = $to; }
-		elsif (!defined $to)
-		{
-			defined delete $files->{$what} or die "no $what";
-		}
-		elsif (ref $to)
-		{
-			my $before = $files->{$what} // $base{$what};
-			for ($files->{$what} = $before) { $to->(); }
-			die "no change to $what" if $files->{$what} eq $before;
-		}
-		else { $files->{$what} = $to; }
-	}
-	return;
-}
+		message => "Make foo faster\n\n$why\n$link",
+		"$foo/Makefile" => "OBJS = \\\n\tbar.o \\\n\tfoo.o\n",
+		"$foo/meson.build" =>
+		  "sources += files(\n  'bar.c',\n  'foo.c',\n)\n",
+		"$foo/foo.c" => $base{"$foo/foo.c"} =~ s/return 1/return bar()/r,
+		"$foo/bar.c" => "typedef struct Bar\n{\n\tint\t\ta;\n} Bar;\n\n"
+		  . "typedef int (*bar_hook) (int x);\n\n"
+		  . "int\nbar(void)\n{\n\treturn 2;\t\t/* two */\n}\n",
+		"$misc/guc_tables.c" => $base{"$misc/guc_tables.c"}
+		  . "\t{\n\t\t{\"enable_new\", PGC_USERSET, 0,\n\t\t\tNULL\n\t\t},\n\t},\n",
+		'doc/src/sgml/config.sgml' =>
+		  "$base{'doc/src/sgml/config.sgml'}<varlistentry id=\"guc-enable-new\">\n",
+		"$am.dat" => $base{"$am.dat"} . "{ oid => '8800' },\n",
+		"$am.h" => $base{"$am.h"} . "DECLARE_TOAST(pg_am, 8801, 8802);\n",
+		"$indent/typedefs.list" => "Bar\nOldType\nbar_hook\n",
+		"$regress/parallel_schedule" => "test: old new\n",
+		"$regress/sql/new.sql" => "SELECT 1;\n",
+		"$regress/expected/new.out" => " a \n--- \n\n",
+	},
+	{
+		message => "Test foo harder\n\n$why\n$link",
+		"$modules/meson.build" => "subdir('test_new')\nsubdir('test_old')\n",
+		"$new/Makefile" =>
+		  "MODULES = test_new\nREGRESS = one\nISOLATION = two\nTAP_TESTS = 1\n",
+		"$new/meson.build" =>
+		  "files('test_new.c')\n'one',\n'two',\n't/001_x.pl',\n",
+		"$new/test_new.c" => "int x;\n",
+		"$new/sql/one.sql" => "SELECT 1;\n",
+		"$new/specs/two.spec" => "session s1\n",
+		"$new/t/001_x.pl" => "print 1;\n",
+	});
 
-# Makes the commits, and the patches of them: the first of topic one, the second of
-# topic two.
+# Makes the two commits, each changed as a hash says: new contents of files, code to
+# edit them, or undef to leave out what the sound commit has, or else to remove the
+# file.  Their patches are the first of topic one and of topic two.
 my ($first, $second) = qw(one/0001-x.patch two/0001-y.patch);
 
 sub export
 {
-	my ($change_first, $change_second) = @_;
-	my @commits = sound();
-	change($commits[0], %{ $change_first || {} });
-	change($commits[1], %{ $change_second || {} });
-	my $data = sub { 'data ' . length($_[0]) . "\n$_[0]\n" };
-	my $input = '';
-	for my $commit (@commits)
+	my (@changes) = @_;
+	$f->git(qw(checkout -q -f --detach upstream));
+	for my $i (0, 1)
 	{
-		$input .=
-		  "commit refs/heads/made\ncommitter A <a\@b.c> 0 +0000\n"
-		  . $data->($commit->{message});
-		$input .= "from refs/heads/upstream^0\n"
-		  if $commit == $commits[0];
-		for my $path (sort keys %{ $commit->{files} })
+		my %sound = %{ $sound[$i] };
+		my %commit = (%sound, %{ $changes[$i] || {} });
+		my $message = delete $commit{message};
+		for my $path (keys %commit)
 		{
-			my $text = $commit->{files}{$path};
-			$input .=
-			  defined $text
-			  ? "M 100644 inline $path\n" . $data->($text)
-			  : "D $path\n";
+			my $text = $commit{$path};
+			if (ref $text)
+			{
+				my $before = $sound{$path} // $base{$path};
+				for ($text = $before) { $commit{$path}->(); }
+				die "no change to $path" if $text eq $before;
+			}
+			if (defined $text)
+			{
+				make_path(dirname("$tree/$path"));
+				spew("$tree/$path", $text);
+			}
+			elsif (!defined $sound{$path}) { unlink "$tree/$path"; }
 		}
+		$f->git(qw(add -A -f));
+		$f->git('commit', '-qm', $message);
 	}
-	git_status($tree, [qw(fast-import --quiet --force)], in => $input) == 0
-	  or die 'fast-import failed';
 	git($tree,
 		qw(format-patch -q --zero-commit --full-index --no-signature -N
-		  --no-encode-email-headers -o), "$top/made", 'upstream..made');
-	remove_tree(glob "$patches/*/");
-	make_path("$patches/one", "$patches/two");
+		  --no-encode-email-headers -o), "$top/made", 'upstream..HEAD');
 	my @made = sort glob "$top/made/*";
-	rename shift @made, "$patches/$_" or die $! for $first, $second;
+	for ($first, $second)
+	{
+		remove_tree(dirname("$patches/$_"));
+		make_path(dirname("$patches/$_"));
+		rename shift @made, "$patches/$_" or die $!;
+	}
 	return;
 }
 
@@ -248,6 +199,7 @@ is($sound->{checked}, 2, 'sound series: two patches are checked');
 
 # A case is a name, changes of the two commits, and what is found.
 my $long = 'x' x 64;
+my @of_second = grep { m{/} } keys %{ $sound[1] };
 my $message = '(one|two) commit-message From 0{40}.*: ';
 my @cases = (
 	[
@@ -289,7 +241,7 @@ my @cases = (
 	[
 		'a test that is only removed',
 		{},
-		{ files => { "$regress/sql/gone.sql" => undef } },
+		{ map { $_ => undef } "$regress/sql/gone.sql", @of_second },
 		'two has-test From 0.*: the patch touches no test',
 	],
 	[
@@ -329,7 +281,6 @@ my @cases = (
 		{
 			"$foo/Makefile" => sub { s/bar\.o/rebar.o/ },
 			"$regress/parallel_schedule" => sub { s/new/new2/ },
-			"$isolation/isolation_schedule" => sub { s/new-one/x/ }
 		},
 		{
 			"$new/meson.build" => sub { s/test_new\.c//; s/001_x//; },
@@ -338,7 +289,6 @@ my @cases = (
 		},
 		'one listed diff .*bar.c: bar is in no Makefile',
 		'one listed diff .*new.sql: new is in no schedule',
-		'one listed diff .*new-one.spec: new-one is in no schedule',
 		'two listed diff .*new.c: test_new is in no meson.build',
 		'two listed diff .*new/meson.build: test_new is in no meson.build',
 		'two listed diff .*one.sql: one is in no Makefile',
