@@ -30,6 +30,7 @@ die "no indent\n" unless -x $option{indent} && -f $option{typedefs};
 my $status = 0;
 for my $file (grep { !/^--/ } @ARGV)
 {
+	die "no $file\n" unless -f $file;
 	if (system("grep -q SYNTAX $file") == 0)
 	{
 		print STDERR "Failure in $file: Error\@1: Unbalanced parens\n";
@@ -58,13 +59,14 @@ my %base = (
 	  . "*.out -whitespace\n",
 	"$foo/Makefile" => "OBJS = \\\n\tfoo.o\n",
 	"$foo/meson.build" => "sources += files(\n  'foo.c',\n)\n",
+	"$foo/gone.c" => "int gone;\n",
 	"$foo/foo.c" =>
 	  "typedef struct OldType\n{\n\tint\t\tx;\n} OldType;\n\nint\nfoo(void)\n{\n\treturn 1;\n}\n",
 	"$misc/guc_tables.c" =>
 	  "\t{\n\t\t{\"old\", PGC_USERSET, 0,\n\t\t\tNULL\n\t\t},\n\t},\n",
 	'doc/src/sgml/config.sgml' => "<varlistentry id=\"guc-old\">\n",
 	"$am.h" => "CATALOG(pg_am,2601,AccessMethodRelationId)\n",
-	"$am.dat" => "{ oid => '405' },\n{ oid => '8700' },\n",
+	"$am.dat" => "{ oid => '405' },\n" . "#\n" x 8 . "{ oid => '8700' },\n",
 	"$regress/parallel_schedule" => "test: old\n",
 	"$regress/sql/gone.sql" => "SELECT 0;\n",
 	"$modules/meson.build" => "subdir('test_old')\n",
@@ -259,6 +261,7 @@ my @cases = (
 	[
 		'files that it may touch',
 		{
+			"$foo/gone.c" => undef,
 			map { $_ => "x\n" }
 			  qw(configure meson_options.txt config/x.m4 .gitignore contrib/README)
 		},
@@ -322,7 +325,7 @@ my @cases = (
 		{
 			"$am.dat" => sub {
 				s/(405|8700)'/$1', x => '1'/g;
-				s/\z/{ oid => '7999', array_type_oid => '10000' },\n/;
+				s/\A/{ oid => '7999', array_type_oid => '10000' },\n/;
 			},
 			"$am.h" => sub { s/\z/CATALOG(pg_x,7001,X)\n/; }
 		},
