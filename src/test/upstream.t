@@ -6,7 +6,7 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use Fixture qw(refuses slurp spew);
+use Fixture qw(slurp spew);
 use Test::More;
 
 my $f = Fixture->new;
@@ -16,44 +16,41 @@ my $cache = "$upstream/postgresql-18.6.tar.bz2";
 my $truncated = "$dir/truncated.tar.bz2";
 spew($truncated, substr(slurp($f->tarball), 0, 100));
 
-sub fetch
+sub fetch_refuses
 {
-	my (%env) = @_;
-	return $f->pgseries('fetch', { PGSERIES_TARBALL => undef, %env });
+	my ($like, %env) = @_;
+	return $f->refused(2, $like, 'fetch',
+		{ PGSERIES_TARBALL => undef, %env });
 }
 
 # A fetch succeeds, and nothing but the tarball is left in the cache.
 sub fetches
 {
 	my ($what, %env) = @_;
-	my ($status, $out, $err) = fetch(%env);
-	is("$status $out", "0 $cache\n", "fetch: $what") or diag($err);
+	my ($out) =
+	  $f->succeeds('fetch', { PGSERIES_TARBALL => undef, %env });
+	is($out, "$cache\n", "fetch: $what");
 	is(join(' ', glob("$upstream/*")), $cache, 'and nothing else is left');
 	return;
 }
 
 # 1. The person's tarball; 2. the cache, which is checked, too.
-fetch(PGSERIES_TARBALL => $truncated);
-refuses(2, 'its sha256 is', 'a truncated tarball');
+fetch_refuses('its sha256 is', PGSERIES_TARBALL => $truncated);
 ok(!-e $cache, 'and it does not reach the cache');
 fetches('a tarball', PGSERIES_TARBALL => $f->tarball);
 fetches('the cache');
 spew($cache, 'damaged');
-fetch();
-refuses(
-	2,
-	'cannot obtain PostgreSQL 18.6',
-	'a damaged cache and no other way');
+fetch_refuses('cannot obtain PostgreSQL 18.6');
 
 # 3. The release URL.
 SKIP:
 {
-	skip 'curl is not installed', 5
+	skip 'curl is not installed', 6
 	  if system('command -v curl >/dev/null') != 0;
 	fetches('a URL', PGSERIES_URL => 'file://' . $f->tarball);
 	unlink $cache;
-	fetch(PGSERIES_URL => "file://$truncated");
-	refuses(2, 'truncated or changed', 'a truncated download');
+	fetch_refuses('truncated or changed',
+		PGSERIES_URL => "file://$truncated");
 	ok(!glob("$upstream/*"), 'and nothing of it is left');
 }
 
@@ -73,17 +70,15 @@ EOT
 }
 SKIP:
 {
-	skip 'no apt sources here', 10
+	skip 'no apt sources here', 13
 	  if !grep { -f } glob('/etc/apt/sources.list /etc/apt/sources.list.d/*');
 	archive('18.6', $f->tarball);
 	fetches('a source package');
 	unlink $cache;
 	archive('18.6', $truncated);
-	fetch();
-	refuses(2, 'its sha256 is', 'a source package with another tarball');
+	fetch_refuses('its sha256 is');
 	archive('18.5', $f->tarball);
-	fetch();
-	refuses(2, 'the archive does not carry it', 'an earlier minor release');
+	fetch_refuses('the archive does not carry it');
 
 	spew("$dir/upstream/NEWS", "18.7\n");
 	my $base = slurp("$dir/patches/18/BASE");
@@ -91,17 +86,15 @@ SKIP:
 	rename $f->tarball, "$dir/later.tar.bz2" or die $!;
 	spew("$dir/patches/18/BASE", $base);
 	archive('18.7', "$dir/later.tar.bz2");
-	my ($status, $out, $err) =
-	  $f->pgseries('apply', { PGSERIES_TARBALL => undef });
-	is($status, 0, 'a later minor release stands in') or diag($err);
+	my ($out, $err) =
+	  $f->succeeds('apply', { PGSERIES_TARBALL => undef });
 	like(
 		$err,
 		qr/^NOTICE: PostgreSQL 18.6 cannot be had; using 18.7/m,
-		'with a clear notice');
+		'a later minor release stands in, with a clear notice');
 	like($out, qr/: upstream 18\.7 and 2 patches$/, 'and is named');
-	($status, $out, $err) =
-	  $f->pgseries('apply', { PGSERIES_TARBALL => undef });
-	is("$status$err", '0', 'it is used again');
+	(undef, $err) = $f->succeeds('apply', { PGSERIES_TARBALL => undef });
+	is($err, '', 'it is used again');
 }
 
 # A BASE that does not fit.
@@ -116,25 +109,21 @@ for (
 {
 	my ($line, $instead, $like) = @$_;
 	spew($g->dir . '/patches/18/BASE', $base =~ s/$line/$instead/r);
-	$g->pgseries('apply');
-	refuses(2, $like, "BASE: $instead");
+	$g->refused(2, $like, 'apply');
 	ok(!-e $g->dir . '/work/tree', 'and no repository is left');
 }
 spew($g->dir . '/patches/18/BASE', $base);
 $g->pgseries('apply');
 spew($g->dir . '/patches/18/BASE', $base =~ s/= 18\.6/= 18.9/r);
-$g->pgseries('apply');
-refuses(2, 'holds another upstream', 'a repository of another release');
+$g->refused(2, 'holds another upstream', 'apply');
 
 # A full disk, while unpacking.
 my $h = Fixture->new;
 $h->script('tar',
 	'echo "tar: README: Cannot write: No space left on device" >&2; exit 2');
-$h->pgseries('apply');
-refuses(2, 'the disk is full', 'no space while unpacking');
+$h->refused(2, 'the disk is full', 'apply');
 ok(!-e $h->dir . '/work/tree', 'and no repository is left');
 $h->no_script('tar');
-my ($status, $out, $err) = $h->pgseries('apply');
-is($status, 0, 'the next run is clean') or diag($err);
+$h->succeeds('apply');
 
 done_testing();

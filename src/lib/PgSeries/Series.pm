@@ -323,7 +323,8 @@ sub commits_of
 			"$base..$commit"));
 }
 
-# A worktree of the tool's own, at a commit; left over from an interrupted run, it is reset.
+# A worktree of the tool's own, at a commit.  Whatever an interrupted run has left in
+# it is dropped.
 sub scratch
 {
 	my ($self, $commit) = @_;

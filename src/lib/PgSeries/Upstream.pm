@@ -20,9 +20,9 @@ PgSeries::Upstream - upstream's source: find, verify, import
 
 =head1 DESCRIPTION
 
-The file BASE beside the patches names the release: C<version>, C<url>, C<sha256> of the tarball,
-C<tree> (the git tree that it unpacks to) and C<package> (the distribution's
-source package).  The tarball is looked for, in this order,
+The file BASE beside the patches names the release: C<version>, C<url>, C<sha256> of
+the tarball, C<tree> (the git tree that it unpacks to) and C<package> (the
+distribution's source package).  The tarball is looked for, in this order,
 
   1. where the person says (./configure --with-tarball=FILE, PGSERIES_TARBALL)
   2. in the cache, WORK/upstream
@@ -30,9 +30,9 @@ source package).  The tarball is looked for, in this order,
   4. in the distribution's source package, by apt, with lists of the tool's own
      (nothing of the system's configuration is changed)
 
-and is verified against the checksum wherever it comes from.  If 4. has only a
-later minor release of the same major version, that one is taken, with a clear
-notice: apt has verified it by the archive's signature.
+and is verified against the checksum wherever it comes from.  If 4. has only later
+minor releases of the same major version, the next one is taken, with a clear notice:
+apt has verified it by the archive's signature.
 
 =over
 
