@@ -323,8 +323,13 @@ sub commits_of
 			"$base..$commit"));
 }
 
-# A worktree of the tool's own, at a commit.  Whatever an interrupted run has left in
-# it is dropped.
+=item scratch($commit)
+
+Returns the path of a worktree of the tool's own, at this commit.  Whatever an
+interrupted run has left in it is dropped.
+
+=cut
+
 sub scratch
 {
 	my ($self, $commit) = @_;
