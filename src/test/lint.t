@@ -271,9 +271,12 @@ my @cases = (
 		'whitespace',
 		{
 			"$foo/bar.c" => sub { s/\z/ \tint b;\n    int c;\n\n/ },
-			"$regress/sql/new.sql" => sub { s/\z/    SELECT 2; \n/ }
+			"$regress/sql/new.sql" => sub { s/\z/    SELECT 2; \n/ },
+			'doc/src/sgml/config.sgml' => sub { s/\z/a\tb\n\xc2\xa0\n/ }
 		},
 		{},
+		'one whitespace \+a\tb: tab or no-break',
+		"one whitespace \\+\xc2\xa0: tab or no-break",
 		map { "one whitespace From .*/$_" } 'bar.c:13: space before',
 		'bar.c:14: indent with spaces',
 		'bar.c:15: new blank line at EOF',

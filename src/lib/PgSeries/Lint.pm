@@ -49,7 +49,8 @@ catversion.h is left to the committer.
 
 =item whitespace
 
-What "git diff --check" reports under upstream's .gitattributes.
+What "git diff --check" reports under upstream's .gitattributes, and what "make check"
+of doc/src/sgml refuses.
 
 =item listed
 
@@ -281,6 +282,8 @@ sub rule_whitespace
 		[ qw(diff --check), $p->{before}, $p->{after} ],
 		out => \my $out);
 	$self->find($p, $_) for $out =~ /^([^+\s:][^:]*:\d+: .*?)\.?$/mg;
+	$self->find($_, 'tab or no-break space in SGML')
+	  for grep { $_->{text} =~ /\t|\xc2\xa0/ } $p->rows('+', qr{\.sgml$});
 	return;
 }
 
