@@ -7,7 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib", "$FindBin::RealBin/../lib";
 
 use File::Path qw(make_path);
-use Fixture    qw(append refuses slurp spew);
+use Fixture    qw(append slurp spew);
 use Test::More;
 
 use PgSeries::CLI;
@@ -15,63 +15,61 @@ use PgSeries::Submit;
 
 my $f = Fixture->new;
 my $dir = $f->dir;
-my ($status, $out, $err);
+my ($one, $two) =
+  qw(one/0001-Change-line-3.patch two/0001-Change-line-20.patch);
 my $author = 'Ann Other <ann@example.org>';
 
 # One of the patches is the tool's, the other one somebody's.
-my $patch = "$dir/patches/18/two/0001-Change-line-20.patch";
+my $patch = "$dir/patches/18/$two";
 spew($patch,
 	slurp($patch) =~
 	  s/^From: .*/From: pgseries developers <pgseries\@localhost>/mr);
 $f->pgseries('apply');
 make_path("$dir/patches/cover");
 
-sub letter { spew("$dir/patches/cover/$_[0]", $_[1]); return; }
-letter('one', "Subject: [PATCH 0/N] one\n\nNo figures.\n");
-letter('two', "Subject: [PATCH 0/N] two\n\nWords.\n");
+sub letter
+{
+	my ($topic, $text) = @_;
+	spew("$dir/patches/cover/$topic",
+		"Subject: [PATCH 0/N] $topic\n\n", $text);
+	return;
+}
+letter('one', "No figures.\n");
+letter('two', "Words.\n");
 
 # What is wrong is said before anything is tested or written.
 for (
 	[ [], 'submit needs a version' ],
 	[ ['-v1'], 'submit needs a topic' ],
 	[ [qw(-v1 --topic=x)], 'there is no topic "x"' ],
-	[ [qw(-v0 --topic=two)], 'v0 is not a version' ],
 	[ [qw(-v1 --topic=two)], 'does not know who sends the set' ],
 	[ [qw(-v1 --topic=two --author=Ann)], '"Ann" is not of the form' ])
 {
 	my ($options, $like) = @$_;
-	$f->pgseries('submit', @$options);
-	refuses(2, $like, "submit @$options");
+	$f->refused(2, $like, 'submit', @$options);
 }
 my @submit = ('submit', '-v1', '--topic=two', "--author=$author");
 my $wide = 'x' x 77;
 for (
-	[ "two\n" => 'does not begin with "Subject' ],
 	[ "\@BASIS\@\n" => 'the placeholder @BASIS@ is left' ],
 	[ "$wide\n" => "more than 76 columns when it is sent: $wide" ],
 	[ "\@RESULTS\@.\n" => 'the placeholder @RESULTS@ is left' ])
 {
-	my ($text, $like) = @$_;
-	letter('two',
-		($text eq "two\n" ? '' : "Subject: [PATCH 0/N] two\n\n") . $text);
-	$f->pgseries(@submit);
-	refuses(2, $like, "a letter: $like");
+	letter('two', $_->[0]);
+	$f->refused(2, $_->[1], @submit);
 }
+spew("$dir/patches/cover/two", "two\n");
+$f->refused(2, 'does not begin with "Subject', @submit);
 unlink "$dir/patches/cover/two";
-$f->pgseries(@submit);
-refuses(2, "no cover letter \\S+cover/two", 'no letter');
-letter('two', "Subject: [PATCH 0/N] two\n\nWords.\n");
-$f->pgseries(@submit);
-like(
-	$err = (slurp("$dir/err")),
-	qr/lint has findings; correct them/,
-	'lint is asked');
+$f->refused(2, 'cannot read \S+cover/two', @submit);
+letter('two', "Words.\n");
+$f->refused(1, 'lint has findings', @submit);
 ok(!-e "$dir/build/submit", 'nothing is written');
 
 # These patches have no tests, so the sets themselves are written directly.
 # The figures, which report.t tests, are stand-ins.
 %ENV = (%ENV, $f->environment);
-our $table = "a figure    4    1    0.250\n";
+my $table = "a figure    4    1    0.250\n";
 my %figure = ('m:base' => 4, 'm:patched' => 1, 'all:verdict' => '1 better');
 no warnings qw(redefine);
 *PgSeries::Submit::read_results = sub { return (); };
@@ -97,8 +95,6 @@ sub submit
 
 my $words = join ' ', ('word') x 12;
 letter('two', <<"EOT");
-Subject: [PATCH 0/N] {m:base} and {m:patched}
-
 $words
 $words {m:base} {all:verdict}, base
 \@BASE\@.  More.
@@ -126,7 +122,7 @@ like(
 	'author and version');
 is(slurp("$set/cover-letter"), <<"EOT", 'a letter with figures');
 From: $author
-Subject: [PATCH v1 0/1] 4 and 1
+Subject: [PATCH v1 0/1] two
 
 $words word word
 word word word word word word word word word word 4 1 better, base 18.6.
@@ -144,19 +140,6 @@ without a figure.
 
   0001  4 of a table
 EOT
-for (
-	[ "{no:base}\n" => qr/the placeholder \{no:base\} is left/ ],
-	[
-		"\@RESULTS\@\n" => qr/of results has 9 lines, more than 8; name fewer/
-	])
-{
-	my ($text, $like) = @$_;
-	local $table = "line\n" x 9;
-	letter('one', "Subject: [PATCH 0/N] one\n\n$text");
-	ok(!eval { submit(1, 'one'); 1 }, "a letter: $like");
-	like("$@", $like, 'and one line says so');
-}
-letter('one', "Subject: [PATCH 0/N] one\n\nNo figures.\n");
 ok(!eval { submit(1, 'two'); 1 }, 'a set is never written over');
 like("$@", qr/exists; choose the next version/, 'and says so');
 system( "cd $dir && git init -q . && git add patches && "
@@ -175,13 +158,11 @@ like(
 	'the author by git config');
 
 # A topic that needs another one.
-my ($one, $two) =
-  qw(one/0001-Change-line-3.patch two/0001-Change-line-20.patch);
 $f->series("# topic: one\n$one\n\n# topic: two\n# needs: one\n$two\n");
-letter('two', "Subject: [PATCH 0/N] two\n\nThey are alone.\n");
+letter('two', "They are alone.\n");
 ok(!eval { submit(2, 'two'); 1 }, 'what a topic needs must be said');
 like("$@", qr/need the topic "one"; write/, 'and says so');
-letter('two', "Subject: [PATCH 0/N] two\n\nApply topic\n\"one\" first.\n");
+letter('two', "Apply topic\n\"one\" first.\n");
 $set = submit(2, 'two');
 is(() = glob("$set/*.patch"), 1, 'the set has its own patches only');
 my $twenty = slurp("$set/v2-0001-Change-line-20.patch");
@@ -191,49 +172,49 @@ is( join(' ', map { $_->{file} } @{ context()->series->version('v2-two') }),
 	'the version is after those that it needs');
 
 # Versions.
-($status, $out, $err) = $f->pgseries('range-diff', 'v1-one', 'current');
-is($status, 0, 'range-diff') or diag($err);
 like(
-	$out,
+	($f->succeeds(qw(range-diff v1-one current)))[0],
 	qr/^1: .* = 1: .*Change line 3\n-: +-+ > 2: .*Change line 20/m,
-	'shows the differences');
-($status, $out, $err) = $f->pgseries('range-diff', 'HEAD', 'current');
-is($status, 0, 'range-diff with a commit') or diag($err);
-system( "cd $dir && git rm -q --cached patches/18/$two && "
-	  . 'git -c user.name=A -c user.email=a@b commit -qm 2') == 0
-  or die 'git failed';
-$f->pgseries('range-diff', 'HEAD', 'current');
-refuses(
-	2,
-	"\"HEAD\" has no file patches/18/$two",
-	'a commit without one of its patches');
+	'the differences');
+like(
+	($f->succeeds(qw(range-diff HEAD current)))[0],
+	qr/^1: .* = 1: .*\n2: .* = 2: .*Change line 20/m,
+	'a commit has the same patches');
+$f->refused(2, 'no version "v9-one"', qw(range-diff v9-one current));
 
 # Another release: line 3 is changed there, too, and lines before line 20 are new.
 my @lines = map { "line $_\n" } 1 .. 30;
 $lines[2] = "third\n";
 splice @lines, 9, 0, ("new\n") x 5;
 system('cp', '-R', "$dir/upstream", "$dir/pg-18.7") == 0 or die 'cp failed';
-my $release = sub {
-	spew("$dir/pg-18.7/README", @lines);
+spew("$dir/pg-18.7/meson.build", "  version: '18.7',\n");
+my @rebase = ('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
+
+sub release
+{
+	my (@text) = @_;
+	spew("$dir/pg-18.7/README", @text);
 	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
 	  or die 'tar failed';
-	return $f->pgseries('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
-};
+	return;
+}
 my $before = $f->git(qw(for-each-ref refs/heads));
-($status, $out, $err) = $release->();
-is($status, 3, 'rebase: exit status if a patch needs a hand') or diag($err);
-is( $out,
-	"conflicts $one README\napplies $two\n1 of 2 need a hand\n",
-	'rebase tells which');
+release(@lines);
+my ($status, $out, $err) = $f->pgseries(@rebase);
+is( "$status $out",
+	"3 conflicts $one README\napplies $two\n1 of 2 need a hand\n",
+	'rebase tells which need a hand');
 is($f->git(qw(for-each-ref refs/heads)), $before, 'and changes no branch');
-
 $lines[2] = "line 3\n";
-($status, $out, $err) = $release->();
-is($status, 0, 'rebase: none needs a hand') or diag($err);
-like(
-	$out,
-	qr/^none of 2 needs a hand; branch series-18\.7 has them$/m,
-	'and says where they are');
+release(@lines);
+
+for my $time ('first', 'again')
+{
+	($out) = $f->succeeds(@rebase);
+	is( $out,
+		"applies $one\napplies $two\nnone of 2 needs a hand; branch series-18.7 has them\n",
+		"$time: and says where they are");
+}
 $lines[2] = "three\n";
 $lines[24] = "twenty\n";
 is( $f->git(qw(show series-18.7:README)) . "\n",
@@ -241,31 +222,16 @@ is( $f->git(qw(show series-18.7:README)) . "\n",
 	'both patches on the other release');
 is($f->git(qw(log -1 --format=%an), 'series-18.7~1'), 'A', 'with the author');
 $f->git(qw(checkout -q series-18.7));
-@lines = map { "line $_\n" } 1 .. 30;
-$release->();
-refuses(
-	2,
-	'the branch series-18.7 of .* cannot be set; .*git checkout series',
-	'rebase with its branch checked out');
 append("$dir/work/tree/README", "mine\n");
 $f->git(qw(commit -qam mine));
 $f->git(qw(checkout -q series));
-$release->();
-refuses(2, 'has commits of yours', 'rebase over work on its branch');
+$f->refused(2, 'has a branch series-18.7 already', @rebase);
 is($f->git(qw(log -1 --format=%s series-18.7)), 'mine', 'which is kept');
-spew("$dir/pg-18.7/meson.build",
-	"project('postgresql',\n  version: '18.6',\n");
-$release->();
-refuses(2, 'holds PostgreSQL 18.6, not 18.7', 'a wrong tarball');
-
-for (
-	[ [], 'rebase takes a version' ],
-	[ ['19.1'], 'is not a minor release of PostgreSQL 18' ],
-	[ [ '18.7', "--tarball=$dir/none" ], 'there is no tarball' ],
-	[ ['18.8'], 'cannot obtain PostgreSQL 18.8' ])
-{
-	$f->pgseries('rebase', @{ $_->[0] });
-	refuses(2, $_->[1], "rebase @{ $_->[0] }");
-}
+spew("$dir/pg-18.7/meson.build", "  version: '18.6',\n");
+release(@lines);
+$f->refused(2, 'does not hold PostgreSQL 18.7', @rebase);
+$f->refused(2, 'rebase takes a version', 'rebase');
+$f->refused(2, 'is not a minor release of PostgreSQL 18', qw(rebase 19.1));
+$f->refused(2, 'no checksum of PostgreSQL 18.8', qw(rebase 18.8));
 
 done_testing();

@@ -6,61 +6,56 @@ use warnings FATAL => 'all';
 use FindBin;
 use lib "$FindBin::RealBin/lib";
 
-use Fixture qw(refuses slurp spew);
+use Fixture qw(slurp spew);
 use Test::More;
 
 my $f = Fixture->new;
 my $dir = $f->dir;
-my $cache = "$dir/work/upstream/postgresql-18.6.tar.bz2";
-my ($status, $out, $err);
+my $upstream = "$dir/work/upstream";
+my $cache = "$upstream/postgresql-18.6.tar.bz2";
+my $truncated = "$dir/truncated.tar.bz2";
+spew($truncated, substr(slurp($f->tarball), 0, 100));
 
-# 1. The person's tarball.
-($status, $out, $err) = $f->pgseries('fetch');
-is($status, 0, 'fetch with a tarball') or diag($err);
-is($out, "$cache\n", 'prints the path in the cache');
-unlink $cache;
-($status, $out, $err) =
-  $f->pgseries('fetch', { PGSERIES_TARBALL => "$dir/no such file" });
-refuses(2, 'there is no tarball', 'a tarball that is not there');
-spew("$dir/truncated.tar.bz2", substr(slurp($f->tarball), 0, 100));
-($status, $out, $err) =
-  $f->pgseries('fetch', { PGSERIES_TARBALL => "$dir/truncated.tar.bz2" });
-refuses(2, 'its sha256 is', 'a truncated tarball');
+sub fetch_refuses
+{
+	my ($like, %env) = @_;
+	return $f->refused(2, $like, 'fetch',
+		{ PGSERIES_TARBALL => undef, %env });
+}
+
+# A fetch succeeds, and nothing but the tarball is left in the cache.
+sub fetches
+{
+	my ($what, %env) = @_;
+	my ($out) =
+	  $f->succeeds('fetch', { PGSERIES_TARBALL => undef, %env });
+	is($out, "$cache\n", "fetch: $what");
+	is(join(' ', glob("$upstream/*")), $cache, 'and nothing else is left');
+	return;
+}
+
+# 1. The person's tarball; 2. the cache, which is checked, too.
+fetch_refuses('its sha256 is', PGSERIES_TARBALL => $truncated);
 ok(!-e $cache, 'and it does not reach the cache');
-
-# 2. The cache, which is checked, too.
-my %none = (PGSERIES_TARBALL => undef);
-$f->pgseries('fetch');
-($status, $out, $err) = $f->pgseries('fetch', {%none});
-is($status, 0, 'fetch from the cache') or diag($err);
+fetches('a tarball', PGSERIES_TARBALL => $f->tarball);
+fetches('the cache');
 spew($cache, 'damaged');
-($status, $out, $err) = $f->pgseries('fetch', {%none});
-refuses(
-	2,
-	'cannot obtain PostgreSQL 18.6',
-	'a damaged cache and no other way');
-like($err, qr/wrong checksum, removed/, 'the damaged file is named');
+fetch_refuses('cannot obtain PostgreSQL 18.6');
 
 # 3. The release URL.
 SKIP:
 {
 	skip 'curl is not installed', 6
 	  if system('command -v curl >/dev/null') != 0;
-	($status, $out, $err) =
-	  $f->pgseries('fetch',
-		{ %none, PGSERIES_URL => "file://$dir/truncated.tar.bz2" });
-	refuses(2, 'truncated or changed', 'a truncated download');
-	ok(!glob("$dir/work/upstream/*"), 'and nothing of it is left');
-	($status, $out, $err) =
-	  $f->pgseries('fetch',
-		{ %none, PGSERIES_URL => 'file://' . $f->tarball });
-	is($status, 0, 'fetch by URL') or diag($err);
-	ok(-f $cache, 'and it is in the cache');
-	is(join(' ', glob("$dir/work/upstream/*")), $cache, 'and nothing else');
+	fetches('a URL', PGSERIES_URL => 'file://' . $f->tarball);
 	unlink $cache;
+	fetch_refuses('truncated or changed',
+		PGSERIES_URL => "file://$truncated");
+	ok(!glob("$upstream/*"), 'and nothing of it is left');
 }
 
-# 4. The source package: an apt that has the right, a changed, a later release.
+# 4. The source package: an apt that has the right, a changed, an earlier, a later
+# release.
 sub archive
 {
 	my ($version, $tarball) = @_;
@@ -75,80 +70,60 @@ EOT
 }
 SKIP:
 {
-	skip 'no apt sources here', 11
+	skip 'no apt sources here', 13
 	  if !grep { -f } glob('/etc/apt/sources.list /etc/apt/sources.list.d/*');
 	archive('18.6', $f->tarball);
-	($status, $out, $err) = $f->pgseries('fetch', {%none});
-	is($status, 0, 'fetch by source package') or diag($err);
-	is(join(' ', glob("$dir/work/upstream/*")),
-		$cache, 'the tarball is in the cache, apt\'s lists are gone');
+	fetches('a source package');
 	unlink $cache;
-	archive('18.6', "$dir/truncated.tar.bz2");
-	($status, $out, $err) = $f->pgseries('fetch', {%none});
-	refuses(2, 'its sha256 is', 'a source package with another tarball');
-
-	# Only a later release can stand in.
+	archive('18.6', $truncated);
+	fetch_refuses('its sha256 is');
 	archive('18.5', $f->tarball);
-	($status, $out, $err) = $f->pgseries('fetch', {%none});
-	refuses(
-		2,
-		'cannot obtain .*the archive does not carry it',
-		'an earlier minor release');
-	ok(!glob("$dir/work/upstream/*"), 'does not stand in');
+	fetch_refuses('the archive does not carry it');
 
-	unlink glob("$dir/work/upstream/*");
 	spew("$dir/upstream/NEWS", "18.7\n");
 	my $base = slurp("$dir/patches/18/BASE");
 	$f->make_release;
 	rename $f->tarball, "$dir/later.tar.bz2" or die $!;
 	spew("$dir/patches/18/BASE", $base);
 	archive('18.7', "$dir/later.tar.bz2");
-	($status, $out, $err) = $f->pgseries('apply', {%none});
-	is($status, 0, 'a later minor release stands in') or diag($err);
+	my ($out, $err) =
+	  $f->succeeds('apply', { PGSERIES_TARBALL => undef });
 	like(
 		$err,
 		qr/^NOTICE: PostgreSQL 18.6 cannot be had; using 18.7/m,
-		'with a clear notice');
-	($status, $out, $err) = $f->pgseries('apply', {%none});
-	is($status, 0, 'and is used again') or diag($err);
+		'a later minor release stands in, with a clear notice');
+	like($out, qr/: upstream 18\.7 and 2 patches$/, 'and is named');
+	(undef, $err) = $f->succeeds('apply', { PGSERIES_TARBALL => undef });
+	is($err, '', 'it is used again');
 }
 
 # A BASE that does not fit.
 my $g = Fixture->new;
 my $base = slurp($g->dir . '/patches/18/BASE');
-(my $wrong = $base) =~ s/^tree = \w+/'tree = ' . '0123456789' x 4/me;
-spew($g->dir . '/patches/18/BASE', $wrong);
-($status, $out, $err) = $g->pgseries('apply');
-refuses(2, 'unpacks to git tree', 'another tree than BASE says');
-ok(!-e $g->dir . '/work/tree', 'and no repository is left');
-($wrong = $base) =~ s/^sha256.*\n//m;
-spew($g->dir . '/patches/18/BASE', $wrong);
-($status, $out, $err) = $g->pgseries('apply');
-refuses(2, 'no line "sha256 = ', 'a key is missing in BASE');
-($wrong = $base) =~ s/^tree = \w+/tree = HEAD/m;
-spew($g->dir . '/patches/18/BASE', $wrong);
-($status, $out, $err) = $g->pgseries('apply');
-refuses(2, '"tree" is not the 40 digits', 'a tree that is none');
-($wrong = $base) =~ s/^version = .*/version = 18beta1/m;
-spew($g->dir . '/patches/18/BASE', $wrong);
-($status, $out, $err) = $g->pgseries('apply');
-refuses(2, '"version" is not a minor release', 'a version that is none');
+my $other = '0123456789' x 4;
+for (
+	[ qr/^tree = \w+/m => "tree = $other", 'unpacks to git tree' ],
+	[ qr/^sha256.*\n/m => '', 'no line "sha256 = ' ],
+	[ qr/^tree = \w+/m => 'tree = HEAD', 'no line "tree = ' ],
+	[ qr/^version = .*/m => 'version = 18beta1', 'no line "version = ' ])
+{
+	my ($line, $instead, $like) = @$_;
+	spew($g->dir . '/patches/18/BASE', $base =~ s/$line/$instead/r);
+	$g->refused(2, $like, 'apply');
+	ok(!-e $g->dir . '/work/tree', 'and no repository is left');
+}
 spew($g->dir . '/patches/18/BASE', $base);
 $g->pgseries('apply');
-($wrong = $base) =~ s/^version = .*/version = 18.9/m;
-spew($g->dir . '/patches/18/BASE', $wrong);
-($status, $out, $err) = $g->pgseries('apply');
-refuses(2, 'holds another upstream', 'a repository of another release');
+spew($g->dir . '/patches/18/BASE', $base =~ s/= 18\.6/= 18.9/r);
+$g->refused(2, 'holds another upstream', 'apply');
 
 # A full disk, while unpacking.
 my $h = Fixture->new;
 $h->script('tar',
 	'echo "tar: README: Cannot write: No space left on device" >&2; exit 2');
-($status, $out, $err) = $h->pgseries('apply');
-refuses(2, 'the disk is full', 'no space while unpacking');
+$h->refused(2, 'the disk is full', 'apply');
 ok(!-e $h->dir . '/work/tree', 'and no repository is left');
 $h->no_script('tar');
-($status, $out, $err) = $h->pgseries('apply');
-is($status, 0, 'the next run is clean') or diag($err);
+$h->succeeds('apply');
 
 done_testing();

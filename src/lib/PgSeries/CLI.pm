@@ -46,8 +46,6 @@ my %COMMAND = (
 		usage => '[N]',
 		summary =>
 		  'make the worktree: upstream plus the first N patches (all by default)',
-		options =>
-		  { 'resolve' => 'stop at a conflict and leave it for editing' },
 		example => 'pgseries apply 2',
 		code => \&apply,
 	},
@@ -411,7 +409,7 @@ sub apply
 {
 	my ($c, $n, @more) = @_;
 	no_words('apply', @more);
-	my $count = $c->series->apply($n, resolve => $c->{option}{resolve});
+	my $count = $c->series->apply($n);
 	return $c->say($c->series->tree
 		  . ': upstream '
 		  . $c->series->upstream->actual_version

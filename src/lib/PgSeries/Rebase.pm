@@ -24,7 +24,7 @@ themselves.
 =item rebase($series, $version, $tarball)
 
 $series is a PgSeries::Series, $version the release, $tarball its tarball, or
-undef to obtain it as PgSeries::Upstream does.  Returns a list of hashes, one for
+undef to obtain it as other() of PgSeries::Upstream does.  Returns a list of hashes, one for
 each patch: C<patch> (the file), C<result> (C<applies>, C<merges>, that is, not
 as the file is, or C<conflicts>), C<files> (those with conflicts).  If nothing
 conflicts, the branch C<series-$version> of the worktree's repository holds the
@@ -47,8 +47,7 @@ sub rebase
 	my $repository = $series->tree;
 	my @patches = $series->patches;
 	my @old = $series->commits_of(@patches);
-	my $new =
-	  $series->upstream->import_release($repository, $version, $tarball);
+	my $new = $series->upstream->other($version, $tarball);
 	my @results;
 	my $conflicts = 0;
 
@@ -92,32 +91,22 @@ sub rebase
 	return @results;
 }
 
-# Commits that the person has made on the branch since are not dropped.
+# A branch of that name that holds something else is the person's.
 sub set_branch
 {
 	my ($repository, $branch, $commit) = @_;
-	my ($is, $was) =
-	  map { commit_id($repository, $_) || '' } "refs/heads/$branch",
-	  "refs/pgseries-rebased/$branch";
+	my $is = commit_id($repository, "refs/heads/$branch");
+	return if defined $is && $is eq $commit;
 	fail(
 		2,
-		"the branch $branch of $repository has commits of yours",
-		"keep them: git branch -m $branch NAME; then run the same command again"
-	) if $is ne '' && $is ne $was && $is ne $commit;
-	my $status = git_status(
-		$repository,
-		[ 'branch', '-f', $branch, $commit ],
-		err => \my $err);
-	fail(
-		2,
-		"the branch $branch of $repository cannot be set",
-		'if it is checked out, check out another one there: git checkout series; then run the same command again',
-		$err) if $status != 0;
-	git($repository, 'update-ref', "refs/pgseries-rebased/$branch", $commit);
+		"$repository has a branch $branch already",
+		"keep it: git branch -m $branch NAME; or drop it: git branch -D $branch; then run the same command again"
+	) if defined $is;
+	git($repository, 'branch', $branch, $commit);
 	return;
 }
 
-# A commit of the tree with the author and message of another.
+# A commit of the tree with the author and message of another; always the same one.
 sub commit_like
 {
 	my ($repository, $like, $tree, $parent) = @_;
@@ -126,6 +115,7 @@ sub commit_like
 	  split /\0/,
 	  git_capture($repository, qw(log -1 --format=%an%x00%ae%x00%ad%x00%B),
 		$like);
+	$env{GIT_COMMITTER_DATE} = $env{GIT_AUTHOR_DATE};
 	git_status(
 		$repository,
 		[ 'commit-tree', $tree, '-p', $parent, '-m', $message ],

@@ -8,10 +8,10 @@ use File::Basename qw(basename dirname);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
+use POSIX          ();
 use PgSeries::Git  qw(commit_id git git_capture git_status patched_tree);
 use PgSeries::Upstream;
-use PgSeries::Util
-  qw(fail info make_dir on_exit progress read_file write_file);
+use PgSeries::Util qw(fail make_dir progress read_file run write_file);
 
 =pod
 
@@ -26,7 +26,7 @@ PgSeries::Series - patches as files, and as commits on upstream
 
 =head1 DESCRIPTION
 
-patches/18/series lists the patches in order, one path a line,
+The file C<series> beside the patches lists them in order, one path a line,
 C<TOPIC/NNNN-words.patch>, as quilt reads it.  A line C<# topic: NAME> opens each
 topic; what stands above the first one, and the comments of each, are kept.
 Numbers are counted within a topic, so that C<git am TOPIC/*.patch> applies it on
@@ -45,16 +45,17 @@ give the same commit everywhere.
 
 =over
 
-=item new($config)
+=item new($config [, $dir])
 
-Reads patches/18/series.
+Reads the file C<series> of the directory of the patches, or of another such
+directory.
 
 =cut
 
 sub new
 {
-	my ($class, $config) = @_;
-	my $dir = $config->patches;
+	my ($class, $config, $dir) = @_;
+	$dir //= $config->patches;
 	my $self = bless {
 		config => $config,
 		dir => $dir,
@@ -80,8 +81,6 @@ A function.  Returns what the text of a series file says, { head, topics =>
 
 =cut
 
-my $TOPIC = qr/^[\w-]+\z/;
-
 sub parse
 {
 	my ($at, $text) = @_;
@@ -95,7 +94,9 @@ sub parse
 		if (/^#\s*topic:\s*(.*?)\s*$/)
 		{
 			my $name = $1;
-			check_topic("$at:$line: ", $name);
+			$bad->(
+				"\"$name\" is no name of a topic",
+				'use letters, digits and hyphens') if $name !~ /^[\w-]+\z/;
 			$bad->("topic $name is opened twice", 'keep its patches together')
 			  if $opened{$name}++;
 			$topic =
@@ -140,16 +141,6 @@ sub parse
 	return \%list;
 }
 
-sub check_topic
-{
-	my ($at, $name) = @_;
-	fail(
-		2,
-		"$at\"$name\" is no name of a topic",
-		'use letters, digits and hyphens') if $name !~ $TOPIC;
-	return;
-}
-
 =item patches, topics, about($topic), upstream, tree
 
 The list of patches, each { file, path, topic, number }, where the number counts
@@ -177,16 +168,21 @@ sub about
 sub tree
 {
 	my ($self) = @_;
-	my $tree = $self->{config}->work . '/tree';
-	if (!$self->{imported}++)
-	{
-		$self->{upstream}->import_into($tree);
+	$self->{base} ||= $self->{upstream}->commit;
+	return $self->{upstream}->repository;
+}
 
-		# No other command of the tool is running, and nobody else touches
-		# these: an interrupt left them.
-		unlink glob("$tree/.git/refs/{pgseries,pgseries-state}/*.lock");
-	}
-	return $tree;
+=item base
+
+The commit of the release.
+
+=cut
+
+sub base
+{
+	my ($self) = @_;
+	$self->tree;
+	return $self->{base};
 }
 
 =item topic($name), alone($name), prefix($n)
@@ -253,24 +249,6 @@ sub subject_of
 	return $subject;
 }
 
-=item summaries(@patches)
-
-The patches (all by default) as { file, topic, subject }.
-
-=cut
-
-sub summaries
-{
-	my ($self, @patches) = @_;
-	return map {
-		{
-			file => $_->{file},
-			topic => $_->{topic},
-			subject => $self->subject($_->{path})
-		}
-	} @patches ? @patches : $self->patches;
-}
-
 =item key(@patches)
 
 A short name for these contents on this upstream.
@@ -291,20 +269,6 @@ sub keys_of
 	push @keys, sha256_hex("$keys[-1]\n" . read_file($_->{path}))
 	  for @patches;
 	return map { substr $_, 0, 12 } @keys;
-}
-
-=item base
-
-The commit of the release: the root of the branch C<upstream>, wherever the
-branch may be now.
-
-=cut
-
-sub base
-{
-	my ($self) = @_;
-	return $self->{base} ||=
-	  git_capture($self->tree, qw(rev-list --max-parents=0 upstream));
 }
 
 =item commit_of(@patches)
@@ -333,7 +297,7 @@ sub commit_of
 	for my $i ($done .. $#patches)
 	{
 		progress("applying $patches[$i]{file}");
-		$self->apply_one($scratch, $patches[$i], 0);
+		$self->apply_one($scratch, $patches[$i]);
 		$at = git_capture($scratch, qw(rev-parse HEAD));
 		git($tree, 'update-ref', $keys[ $i + 1 ], $at);
 	}
@@ -359,7 +323,13 @@ sub commits_of
 			"$base..$commit"));
 }
 
-# A worktree of the tool's own; left over from an interrupted run, it is reset.
+=item scratch($commit)
+
+Returns the path of a worktree of the tool's own, at this commit.  Whatever an
+interrupted run has left in it is dropped.
+
+=cut
+
 sub scratch
 {
 	my ($self, $commit) = @_;
@@ -381,67 +351,35 @@ sub scratch
 
 sub apply_one
 {
-	my ($self, $dir, $patch, $leave) = @_;
-	my ($out, $err);
-	my @how = $leave ? ('-3') : ();
+	my ($self, $scratch, $patch) = @_;
 	my $status = git_status(
-		$dir,
+		$scratch,
 		[
-			qw(am -q --keep-cr --committer-date-is-author-date --no-gpg-sign),
-			@how,
+			qw(am -q --reject --keep-cr --committer-date-is-author-date --no-gpg-sign),
 			$patch->{path}
 		],
-		out => \$out,
-		err => \$err);
+		out => \my $out,
+		err => \my $err);
 	return if $status == 0;
-
 	fail(
 		2,
 		'the disk is full',
 		'free some space, then run the same command again'
 	) if "$out$err" =~ /No space left/;
-	my $other_release =
-	  'for another release see "A new minor release" in doc/develop.md';
-	fail(
-		3,
-		"$patch->{file} does not apply: git am has stopped in $dir",
-		"edit the files with conflict markers, git add them, git am --continue, git am the patches after it, then run: pgseries export; where git has made no markers: git am --abort, and correct the patch ($other_release)",
-		"$out$err") if $leave;
-	my $detail = $self->rejected($dir, $patch, "$out$err");
-	git_status($dir, [qw(am --abort)], out => \$out, err => \$err);
-	git_status($dir, [qw(reset -q --hard)], out => \$out, err => \$err);
+
+	# What git am says, and the hunks that it has left out.
+	my @rejects = split /\n/,
+	  git_capture($scratch, qw(ls-files --others -- *.rej));
+	my $before = $patch->{number} ? $patch->{number} - 1 : 'N';
 	fail(
 		3,
 		"$patch->{file} does not apply",
-		"run: pgseries apply --resolve, which stops at the conflict for you to edit, then: pgseries export ($other_release)",
-		$detail);
+		"run: pgseries apply $before; there: git am -3 of this patch and those after it, mend it (git add, git am --continue); pgseries export (for another release see \"A new minor release\" in doc/develop.md)",
+		join("\n",
+			grep({ /^error: patch/ } split /\n/, $err),
+			map { read_file("$scratch/$_") } @rejects)
+		  || "$out$err");
 	return;
-}
-
-# What git apply says, and the text of the first hunk that it rejects.
-sub rejected
-{
-	my ($self, $dir, $patch, $said_by_am) = @_;
-	my ($out, $err);
-	git_status(
-		$dir, [ qw(apply --check --verbose), $patch->{path} ],
-		out => \$out,
-		err => \$err);
-	my ($file, $line) = "$out$err" =~ /^error: patch failed: (.*):(\d+)/m;
-	my @said = grep { /^error/ } split /\n/, "$out$err";
-	return join("\n", @said ? @said : $said_by_am) unless defined $file;
-	my @shown = ("$file:$line: this hunk is rejected:");
-	my ($in_file, $in_hunk) = (0, 0);
-
-	for (split /\n/, read_file($patch->{path}))
-	{
-		if (/^diff --git a\/(\S+)/) { $in_file = $1 eq $file; $in_hunk = 0; }
-		elsif (/^@@ -(\d+)/)        { $in_hunk = $in_file && $1 == $line; }
-		elsif (/^-- ?$/)            { $in_hunk = 0; }
-		push @shown, "    $_" if $in_hunk;
-	}
-	splice(@shown, 41, @shown - 41, '    ...') if @shown > 42;
-	return join("\n", @shown, @said);
 }
 
 =item in_progress
@@ -485,41 +423,19 @@ sub must_be_clean
 	return;
 }
 
-=item apply($n, %options)
+=item apply($n)
 
-Sets the branch C<series> of WORK/tree to upstream plus the first $n patches
-and checks it out.  Refuses where uncommitted changes, or commits that are not
-exported yet, would be lost.  With C<resolve>, a patch that does not apply is
-left half applied, with conflict markers, for a person to end.
+Sets the branch C<series> of WORK/tree to upstream plus the first $n patches (all by
+default), checks it out, and returns their number.  Refuses where uncommitted
+changes, or commits that are not exported yet, would be lost.
 
 =cut
 
 sub apply
 {
-	my ($self, $n, %opt) = @_;
+	my ($self, $n) = @_;
 	my $tree = $self->tree;
-	my @patches = $self->prefix(defined $n ? $n : scalar $self->patches);
-
-	# This file exists while the checkout below is under way.  If it is left
-	# over, the checkout may be half done; what the person may
-	# have done since then is in the same files, so all of it is kept.
-	my $underway =
-	  git_capture($tree, qw(rev-parse --absolute-git-dir))
-	  . '/pgseries-apply';
-	if (-e $underway)
-	{
-		unlink glob(dirname($underway) . '/{*,refs/heads/*}.lock');
-		if ($self->dirty)
-		{
-			git($tree,
-				qw(stash push -q --include-untracked -m),
-				'left by an interrupted pgseries apply');
-			info(
-				"$tree: what an interrupted apply left is kept; there, git stash show -p --include-untracked shows it, git stash pop takes it back, git stash drop drops it"
-			);
-		}
-		unlink $underway;
-	}
+	my @patches = $self->prefix($n // scalar $self->patches);
 	$self->must_be_clean(
 		'commit them (git commit), or drop them (git stash -u), there');
 	my @unexported = $self->unexported;
@@ -528,22 +444,28 @@ sub apply
 		"$tree has commits that are not in patches/",
 		'run: pgseries export; or leave them, perhaps with a name: git branch NAME COMMIT; git checkout -B series upstream',
 		join("\n", @unexported)) if @unexported;
-
-	# The commits are made in a worktree of the tool's own, so that what an
-	# interrupt can leave half done is short.
-	my $commit = $opt{resolve} ? $self->base : $self->commit_of(@patches);
-	write_file($underway, '');
-	git($tree, qw(checkout -q -B series), $commit);
-	unlink $underway;
-
-	for my $patch ($opt{resolve} ? @patches : ())
-	{
-		info("applying $patch->{file}");
-		$self->apply_one($tree, $patch, 1);
-		$self->remember;
-	}
-	$self->remember;
+	my $commit = $self->commit_of(@patches);
+	undisturbed(
+		sub {
+			git($tree, qw(checkout -q -B series), $commit);
+			$self->remember;
+		});
 	return scalar @patches;
+}
+
+# Runs the code to its end: an interrupt waits until then.
+sub undisturbed
+{
+	my ($code) = @_;
+	my $signals =
+	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
+	my $mask = POSIX::SigSet->new();
+	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $signals, $mask);
+	my $ok = eval { $code->(); 1 };
+	my $error = $@;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	die $error unless $ok;
+	return;
 }
 
 # The commit that apply or export left behind: later ones are the person's.
@@ -576,25 +498,21 @@ sub unexported
 
 =item export(%options)
 
-Writes the commits upstream..series of WORK/tree to patches/18, and the list to
-its file C<series>.  A commit belongs to the patch with its subject, or, if its
-subject is new, to the one with exactly its changes.  A patch of which only index
-lines or offsets changed is left as it is.  Any other commit is a new patch, of the
-topic given as C<topic>, or that of its neighbours.  A patch that has no commit is
-an error (perhaps only the first N were applied) unless C<remove> says that it is
-to go.  With C<dry_run> nothing is written.  Returns the list of differences, one
-line each.
+Writes the commits upstream..series of WORK/tree as patches, and the file C<series>.
+A commit belongs to the patch with its subject.  A patch that still makes this
+commit, perhaps with other offsets, is left as it is.  Any other commit is a new
+patch, of the topic given as C<topic>, or that of its neighbours.  A patch that has
+no commit is an error (perhaps only the first N were applied) unless C<remove> says
+that it is to go.  With C<dry_run> nothing is written.  Returns the list of
+differences, one line each.
 
 =cut
 
 sub export
 {
 	my ($self, %opt) = @_;
-	check_topic('', $opt{topic}) if defined $opt{topic};
 	my $tree = $self->tree;
 	$self->must_be_clean('commit them there, then export again');
-	fail(2, "$tree has no branch \"series\"", 'run: pgseries apply')
-	  unless defined commit_id($tree, 'refs/heads/series');
 	my $on = '';
 	git_status($tree, [qw(symbolic-ref -q HEAD)], out => \$on);
 	fail(
@@ -610,10 +528,13 @@ sub export
 	fail(
 		2,
 		'the worktree has no commit for ' . @gone . ' of the patches',
-		'if only the first were applied, git am the others there; if they are to go, or have both a new subject and other changes, run: pgseries export --remove',
+		'if only the first were applied, git am the others there; if they are to go, or have a new subject, run: pgseries export --remove',
 		join("\n", @gone)) if @gone && !$opt{remove};
-	$self->write_plan($changes);
-	$self->remember;
+	undisturbed(
+		sub {
+			$self->write_plan($changes);
+			$self->remember;
+		});
 	return @said;
 }
 
@@ -648,22 +569,15 @@ sub format
 	my $dir = File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
 	fail(
 		2,
-		"$commit is not based on upstream",
-		"rebase it there: git rebase upstream")
+		"$commit is no line of commits on upstream",
+		'make it one there: git rebase upstream')
 	  if git_status($tree,
-		[ qw(merge-base --is-ancestor), $self->base, $commit ]);
-	fail(
-		2,
-		'the branch "series" has a merge commit',
-		'make it linear: git rebase upstream'
-	) if git_capture($tree, qw(rev-list --merges), $range) ne '';
+		[ qw(merge-base --is-ancestor), $self->base, $commit ])
+	  || git_capture($tree, qw(rev-list --merges), $range) ne '';
 	git($tree,
 		qw(format-patch -q --zero-commit --full-index --no-signature
-		  --no-numbered --no-thread --no-attach --no-cover-letter --no-base
-		  --no-ext-diff --no-textconv --no-color --src-prefix=a/
-		  --dst-prefix=b/ --unified=3 --find-renames=50% --no-notes
-		  --stat=79 --subject-prefix=PATCH --no-to --no-cc --no-add-header
-		  --no-encode-email-headers --suffix=.patch -o), "$dir", $range);
+		  --no-numbered --no-encode-email-headers --stat=79 -o), "$dir",
+		$range);
 	my @commits = split /\n/,
 	  git_capture($tree, qw(rev-list --reverse --topo-order), $range);
 	return map {
@@ -675,16 +589,8 @@ sub format
 	} sort glob "$dir/*.patch";
 }
 
-# What would be the same patch if it were applied at the same place.  Whether it is
-# applied there is another question: the same lines may stand elsewhere, too.
-sub without_positions
-{
-	my ($text) = @_;
-	$text =~ s/^index [0-9a-f.]+/index/mg;
-	$text =~
-	  s/^(@@ )-\d+(,\d+)? \+\d+(,\d+)?( @@).*$/$1.($2||'').($3||'').$4/meg;
-	return $text;
-}
+# The author and the message.
+sub head { my ($text) = @_; return $text =~ s/^---\n.*//msr; }
 
 # True if the patch, as the file is, makes the commit of the one before it.
 sub gives
@@ -700,19 +606,23 @@ sub gives
 sub plan
 {
 	my ($self, $topic, @texts) = @_;
-	$self->find_patches(@texts);
-	my (@said, %write, @files, %kept, %number);
+	my %patch = map { $self->subject($_->{path}) => $_ } $self->patches;
+	my (@said, %write, @files, %kept, %number, %seen);
+	for my $new (@texts)
+	{
+		$new->{subject} = subject_of($new->{text});
+		$new->{was} = $patch{ $new->{subject} };
+		fail(
+			2,
+			"two commits have the subject \"$new->{subject}\"",
+			'reword one of them there: git rebase -i upstream'
+		) if $seen{ $new->{subject} }++;
+	}
 	for my $i (0 .. $#texts)
 	{
 		my ($new, $was) = ($texts[$i], $texts[$i]{was});
 		my $in = $new->{topic} =
 		  $was ? $was->{topic} : new_topic($topic, $i, @texts);
-		my $before = $i ? $texts[ $i - 1 ]{topic} : '';
-		fail(
-			2,
-			"the commit \"$new->{subject}\" of topic $in stands among those of topic $before",
-			"reorder them there (git rebase -i upstream); to give it to topic $before, move its file and its line in patches/18/series"
-		) if $number{$in} && $in ne $before;
 		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
 		my $file = sprintf '%s/%04d-%s', $in, ++$number{$in}, $slug;
 		push @files, $file;
@@ -724,9 +634,9 @@ sub plan
 		}
 		$kept{ $was->{file} } = 1;
 		my $text = read_file($was->{path});
-		my $same = without_positions($text) eq without_positions($new->{text})
-		  && ( $text eq $new->{text}
-			|| $self->gives($was->{path}, $new->{commit}));
+		my $same = $text eq $new->{text}
+		  || head($text) eq head($new->{text})
+		  && $self->gives($was->{path}, $new->{commit});
 		my $moved = $was->{file} ne $file;
 		next if $same && !$moved;
 		$write{$file} = $same ? $text : $new->{text};
@@ -748,42 +658,6 @@ sub plan
 		remove => [ grep { !$now{$_} } @all ],
 		series => $series,
 	};
-}
-
-# Sets the subject of each text, and as "was" the patch that it is a version of.
-sub find_patches
-{
-	my ($self, @texts) = @_;
-	my (%of_subject, %of_changes, %seen);
-	for my $new (@texts)
-	{
-		my $subject = $new->{subject} = subject_of($new->{text});
-		fail(
-			2,
-			"two commits have the subject \"$subject\"",
-			'reword one of them there: git rebase -i upstream'
-		) if $seen{$subject}++;
-	}
-	for my $patch ($self->patches)
-	{
-		my $text = read_file($patch->{path});
-		my $subject = subject_of($text);
-		$of_subject{$subject} = $patch;
-		$of_changes{ changes($text) } = $patch unless $seen{$subject};
-	}
-	for my $new (@texts)
-	{
-		$new->{was} = $of_subject{ $new->{subject} }
-		  || delete $of_changes{ changes($new->{text}) };
-	}
-	return;
-}
-
-sub changes
-{
-	my ($text) = @_;
-	$text =~ s/\A.*?^(?=diff --git )//ms;
-	return without_positions($text);
 }
 
 # The topic of a new commit.
@@ -829,29 +703,24 @@ sub series_text
 	return $text;
 }
 
-# New files first, then the list, then the removals.  An interrupt does not keep
-# it from being ended; what a full disk leaves, the next export completes.
+# New files first, then the list, then the removals: what a full disk leaves, the
+# next export completes.
 sub write_plan
 {
 	my ($self, $changes) = @_;
 	my $dir = $self->{dir};
-	my $finish = sub {
-		for my $file (sort keys %{ $changes->{write} })
-		{
-			make_dir(dirname("$dir/$file"));
-			write_file("$dir/$file", $changes->{write}{$file});
-		}
-		write_file("$dir/series", $changes->{series})
-		  if $changes->{series} ne read_file("$dir/series");
-		for my $file (@{ $changes->{remove} })
-		{
-			unlink "$dir/$file";
-			rmdir dirname("$dir/$file");
-		}
-	};
-	my $forget = on_exit($finish);
-	$finish->();
-	$forget->();
+	for my $file (sort keys %{ $changes->{write} })
+	{
+		make_dir(dirname("$dir/$file"));
+		write_file("$dir/$file", $changes->{write}{$file});
+	}
+	write_file("$dir/series", $changes->{series})
+	  if $changes->{series} ne read_file("$dir/series");
+	for my $file (@{ $changes->{remove} })
+	{
+		unlink "$dir/$file";
+		rmdir dirname("$dir/$file");
+	}
 	return;
 }
 
@@ -898,38 +767,23 @@ sub version
 
 	# The checkout may be another user's than the tool's.
 	my $top = $self->{config}->top;
-	my $where = substr $self->{dir}, length "$top/";
-	my $show = sub {
-		my ($file) = @_;
-		my $status = git_status(
-			$top,
-			[
-				qw(-c safe.directory=* cat-file blob), "$name:$where/$file"
-			],
-			out => \my $text,
-			err => \my $err);
-		return $status == 0 ? $text : undef;
-	};
-	my $series = $show->('series');
+	my $where = substr $self->{config}->patches, length "$top/";
+	my $dir = $self->{temp}{$name} =
+	  File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
+	my $status = git_status(
+		$top,
+		[
+			qw(-c safe.directory=* archive -o), "$dir/archive.tar",
+			$name, $where
+		],
+		err => \my $err);
 	fail(
 		2,
 		"there is no version \"$name\" of the series",
-		"name a set that \"pgseries submit\" made, a tag or commit of this checkout that has $where/series, or \"current\""
-	) unless defined $series;
-	my $dir = make_dir($self->{config}->build . '/versions');
-	my @patches = @{ parse("$name:$where/series", $series)->{patches} };
-	for my $patch (@patches)
-	{
-		my $text = $show->($patch->{file});
-		fail(
-			2,
-			"version \"$name\" has no file $where/$patch->{file}, which its series lists",
-			'name another version') unless defined $text;
-		$patch->{path} =
-		  "$dir/" . sha256_hex("$name/$patch->{file}") . '.patch';
-		write_file($patch->{path}, $text);
-	}
-	return \@patches;
+		"name a set that \"pgseries submit\" made, a tag or commit of this checkout that has $where, or \"current\"",
+		$err) if $status != 0;
+	run([ 'tar', '-xf', 'archive.tar' ], cwd => "$dir");
+	return [ PgSeries::Series->new($self->{config}, "$dir/$where")->patches ];
 }
 
 1;

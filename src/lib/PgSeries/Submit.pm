@@ -29,9 +29,8 @@ checkout is asked for C<pgseries.author>.
 The letter is made from patches/cover/TOPIC, where C<@BASE@> stands for the upstream
 version, "[PATCH 0/N]" in the subject for the set's version and size, a line
 C<@RESULTS@> for a table of figures, and C<{NAME:WHAT}> for a figure, see
-fill_letter().  It is checked as it is sent: no line is longer than 76 columns,
-the table has at most 8 lines, no placeholder is left, and the topics that this one
-needs are named, as: topic "NAME".
+fill_letter().  It is checked as it is sent: no line is longer than 76 columns, no
+placeholder is left, and the topics that this one needs are named, as: topic "NAME".
 
 =cut
 
@@ -39,8 +38,6 @@ sub check_set
 {
 	my ($c, $version, $topic, $author) = @_;
 	my ($config, $series) = ($c->config, $c->series);
-	fail(2, "v$version is not a version", 'use -v1, -v2, ...')
-	  if $version < 1;
 	my @patches = $series->topic($topic);
 	my %set = (
 		version => $version,
@@ -53,35 +50,27 @@ sub check_set
 		'choose the next version, or remove it if it was never mailed'
 	) if -e $set{dir};
 	my $source = $config->top . "/patches/cover/$topic";
-	fail(2, "there is no cover letter $source", 'write it') unless -f $source;
 	my $text = read_file($source);
-	fail(
+	my $prefix = prefix($version, 0, scalar @patches);
+	$text =~
+	  s/^Subject: \[PATCH 0\/N\] /From: $set{author}\nSubject: $prefix /
+	  or fail(
 		2,
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
-		'write that line') unless $text =~ /^Subject: \[PATCH 0\/N\] /;
+		'write that line');
 	$text =~ s/\@BASE\@/$series->upstream->actual_version/ge;
 	my @results = $text =~ /[{}]|^\@RESULTS\@$/m ? read_results($config) : ();
 	$text = fill_letter($config, $source, $text, \@results, $topic);
-
-	if ($text =~ /^\@RESULTS\@$/m)
-	{
-		my $table = text_table(read_topics($config), \@results, $topic);
-		my $lines = $table =~ tr/\n//;
-		fail(
-			2,
-			"$source: the table of results has $lines lines, more than 8",
-			'name fewer figures of the topic for the letter') if $lines > 8;
-		$text =~ s/^\@RESULTS\@\n/$table/mg;
-	}
-	my $prefix = prefix($version, 0, scalar @patches);
-	$text =~ s/^Subject: \[PATCH 0\/N\]/From: $set{author}\nSubject: $prefix/;
+	$text =~
+	  s/^\@RESULTS\@\n/text_table(read_topics($config), \@results, $topic)/me;
 	fail(2, "$source: the placeholder $1 is left", 'correct its name')
-	  if $text =~ /(\@[A-Z]+\@|\{[^{}\n]*:[^{}\n]*\})/;
+	  if $text =~ /(\@[A-Z]+\@)/;
 	fail(
 		2,
 		"$source: a line has more than 76 columns when it is sent: $1",
 		'break it, or shorten the labels of the figures'
 	) if $text =~ /^(.{77,})$/m;
+
 	for my $needed (@{ $series->about($topic)->{needs} })
 	{
 		fail(
@@ -173,28 +162,13 @@ sub fill_letter
 	my ($config, $file, $text, $results, $topic) = @_;
 	return $text unless $text =~ /[{}]/;
 	my $fill = filler($file, read_topics($config), $results, $topic);
-	my @parts;
-
-	for my $line (split /^/, $text)
-	{
-		if (@parts && continues($parts[-1], $line)) { $parts[-1] .= $line; }
-		else { push @parts, $line; }
-	}
-	for (grep { /[{}]/ } @parts)
-	{
-		$_ = $fill->($_);
-		$_ = wrapped($_) if /^\S/ && !/^Subject: /;
-	}
-	return join '', @parts;
-}
-
-# The line belongs to the paragraph, or to the item of a list.
-sub continues
-{
-	my ($part, $line) = @_;
-	return 0 if "$part$line" =~ /^(Subject: |\@\w+\@$)/m;
-	return $line =~ /^  \S/ if $part =~ /^- /;
-	return $part =~ /^\S/ && $line =~ /^(?!- )\S/;
+	my $line = qr/(?!- |From: |Subject: |\@[A-Z]+\@\n)\S.*\n/;
+	my $rewrap = sub {
+		my ($part) = @_;
+		return $part =~ /[{}]/ ? wrapped($fill->($part)) : $part;
+	};
+	$text =~ s/^($line+|- .*\n(?:  \S.*\n)*)/$rewrap->($1)/gme;
+	return $fill->($text);
 }
 
 # The paragraph or item in lines of at most 72 columns.  A sentence that ended at

@@ -216,6 +216,25 @@ sub refuses
 	return;
 }
 
+# Runs a command that must refuse.
+sub refused
+{
+	my ($self, $code, $like, @arguments) = @_;
+	$self->pgseries(@arguments);
+	refuses($code, $like, join(' ', grep { !ref } @arguments));
+	return;
+}
+
+# Runs a command that must succeed; returns standard output and standard error.
+sub succeeds
+{
+	my ($self, @arguments) = @_;
+	my ($status, $out, $err) = $self->pgseries(@arguments);
+	Test::More::is($status, 0, join(' ', grep { !ref } @arguments))
+	  or Test::More::diag("$out$err");
+	return ($out, $err);
+}
+
 sub git
 {
 	my ($self, @arguments) = @_;
