@@ -119,10 +119,6 @@ for (
 			in_parallel(sub { kill 'KILL', $$ });
 		},
 		'2: .*died \(status 9\); see'
-	],
-	[
-		sub { PgSeries::Util::fail(2, 'broken', '') },
-		'"broken" has no remedy at'
 	])
 {
 	my ($code, $like) = @$_;

@@ -9,7 +9,7 @@ use File::Path       qw(remove_tree);
 use PgSeries::Config ();
 use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool free_bytes info make_dir on_exit processors progress read_file run run_status tail_file write_file);
+  qw(capture fail find_tool info make_dir on_exit processors progress read_file run run_status tail_file write_file);
 
 =pod
 
@@ -63,7 +63,7 @@ my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
 my @AUTOCONF = qw(--enable-cassert --enable-debug --enable-tap-tests
   --enable-injection-points --with-ssl=openssl --with-lz4 --with-zstd
   --with-libxml);
-use constant NEEDED_BYTES => 3 * 1024**3;
+use constant NEEDED_KB => 3 * 1024**2;
 
 # Variants of the assertion build: options of meson, compiler, environment of the
 # build's programs, how many times as long tests may take; and what they need that
@@ -206,7 +206,8 @@ sub make
 		2,
 		"less than 3 GB are free in $work",
 		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	) if free_bytes($work) < NEEDED_BYTES;
+	) if (split ' ', (split /\n/, capture([ 'df', '-Pk', $work ]))[1])[3] <
+	  NEEDED_KB;
 	make_dir($b->{dir});
 	make_dir($b->{build}, $config->user);
 	make_dir($b->{log}, $config->caller);
@@ -371,7 +372,6 @@ sub ninja
 		log => $file,
 		disk => $config->work,
 		code => 1,
-		tail_lines => 30,
 		what => "@{$command}[0 .. 1] of $b->{name}",
 		remedy =>
 		  "see $file, correct the patch, then rerun: src/bin/pgseries build "

@@ -12,7 +12,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(fail info note_interrupts read_file run_cleanups take_lock);
+  qw(as_error fail info note_interrupts read_file run_cleanups take_lock);
 
 =pod
 
@@ -262,10 +262,7 @@ sub main
 	};
 	if (!defined $status)
 	{
-		my $error = $@;
-		$error =
-		  PgSeries::Error->new(message => "$error", remedy => 'report it')
-		  unless ref $error;
+		my $error = as_error($@);
 		info($error->{detail}) if defined $error->{detail};
 		info("pgseries: $error->{message}; $error->{remedy}");
 		$status = $error->{code};
@@ -767,7 +764,7 @@ sub server
 	}
 	eval {
 		PgSeries::Util::exec_child(\@command,
-			{ env => \%env, user => $user, stdin => 1 });
+			{ env => \%env, user => $user });
 	};
 	return fail(
 		2,
