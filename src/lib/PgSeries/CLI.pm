@@ -22,16 +22,16 @@ PgSeries::CLI - the commands of pgseries
 
 =head1 DESCRIPTION
 
-One table, C<%COMMAND>, holds for every command its usage (if empty, it takes no
-words), summary, options, example and code.  The code gets the command line's
-context and the words that are left, and returns the exit status; C<check>, called
-in the same way before the lock is taken, raises an error if they make no sense.
-C<lock> is 0 for a command that changes nothing.  Results go to standard output,
-all else to standard error.
+One table, C<@COMMANDS>, holds for every command the words that it takes (those in
+brackets may be left out, "..." stands for more), summary, options, example and code.
+The code gets the command line's context and the words, and returns the exit status;
+C<check>, called in the same way before the lock is taken, raises an error if they make
+no sense.  C<lock> is 0 for a command that changes nothing.  Results go to standard
+output, all else to standard error.
 
 =cut
 
-my %COMMAND = (
+my @COMMANDS = (
 	fetch => {
 		usage => '',
 		summary => 'obtain upstream\'s source and verify its checksum',
@@ -49,6 +49,10 @@ my %COMMAND = (
 		options =>
 		  { 'resolve' => 'stop at a conflict and leave it for editing' },
 		example => 'pgseries apply 2',
+		check => sub {
+			my ($c, $n) = @_;
+			$c->series->prefix($n) if defined $n;
+		},
 		code => \&apply,
 	},
 	status => {
@@ -88,7 +92,7 @@ my %COMMAND = (
 			'world' =>
 			  'test the series in all configurations, or those named: assert, autoconf, exec-backend, sanitize, clang, m32, valgrind',
 			'plans' =>
-			  'run the regression suite on base and patched (or the topic) and compare all plans',
+			  'run the regression suite on base and patched and compare all plans',
 		},
 		example => 'pgseries check --topic=each',
 		check => \&check_check,
@@ -160,7 +164,7 @@ my %COMMAND = (
 		},
 	},
 	bench => {
-		usage => 'NAME... | all',
+		usage => 'NAME...|all',
 		summary => 'measure base against patched',
 		options => {
 			'method=s' =>
@@ -176,7 +180,10 @@ my %COMMAND = (
 		},
 		example =>
 		  'pgseries bench many-indexes --method=instructions --case indexes=60',
-		code => \&bench,
+		code => sub {
+			require PgSeries::Bench;
+			return PgSeries::Bench::command(@_);
+		},
 	},
 	report => {
 		usage => '',
@@ -191,20 +198,24 @@ my %COMMAND = (
 			  'with --docs: write nothing; exit 1 if a document differs',
 		},
 		example => 'pgseries report --results=build/results',
-		code => \&report,
+		code => sub {
+			require PgSeries::Report;
+			return PgSeries::Report::report_command(@_);
+		},
 	},
 	submit => {
-		usage => '-vN --topic=NAME',
+		usage => '',
 		summary =>
 		  'write vN-0001-... patches and cover letter of a topic, ready to mail; sends nothing',
 		options => {
-			'v=i' => 'version of the set',
+			'v=i' => 'version of the set; needed, as the topic is',
 			'topic=s' => 'the topic, or "each": a set for each',
 			'author=s' =>
 			  'NAME <MAIL>, the sender (default: git config pgseries.author)',
 		},
 		example =>
 		  'pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"',
+		check => \&check_submit,
 		code => \&submit,
 	},
 	rebase => {
@@ -217,19 +228,18 @@ my %COMMAND = (
 		code => \&rebase,
 	},
 	'range-diff' => {
-		usage => 'FROM TO',
+		usage => 'VERSION VERSION',
 		summary =>
 		  'compare two versions of the series: sets made by submit, tags or commits of this checkout, or "current"',
 		example => 'pgseries range-diff v1 current',
 		code => sub {
-			my ($c, $from, $to, @more) = @_;
-			usage_error('range-diff takes two versions', 'range-diff')
-			  if !defined $to || @more;
-			my $text = $c->series->range_diff(map { $c->series->version($_) }
-				  ($from, $to));
-			return $c->say($text);
+			my ($c, @versions) = @_;
+			my $series = $c->series;
+			return $c->say(
+				$series->range_diff(map { $series->version($_) } @versions));
 		},
-	},);
+	});
+my %COMMAND = @COMMANDS;
 
 =head1 FUNCTIONS
 
@@ -273,9 +283,8 @@ sub main
 
 sub usage_error
 {
-	my ($message, $command) = @_;
-	return fail(2, $message,
-		'see: pgseries ' . (defined $command ? "$command " : '') . '--help');
+	my ($message, @command) = @_;
+	return fail(2, $message, "see: pgseries @{[ @command, '--help' ]}");
 }
 
 sub dispatch
@@ -283,15 +292,10 @@ sub dispatch
 	my ($top, @arguments) = @_;
 	my $c = bless {}, 'PgSeries::CLI';
 	my $name = shift @arguments // '';
-	if ($name eq '') { print STDERR help(); return 2; }
-	if ($name =~ /^(help|--help|-h|-\?)$/)
-	{
-		print help(@arguments ? known($arguments[0]) : ());
-		return 0;
-	}
-	$name = 'status' if $name =~ /^(--version|-V)$/;
+	if ($name eq '')       { print STDERR help(); return 2; }
+	if ($name eq '--help') { print help();        return 0; }
 	usage_error("unknown option $name") if $name =~ /^-/;
-	my $command = $COMMAND{ known($name) };
+	my $command = $COMMAND{$name} // usage_error("unknown command \"$name\"");
 	my $parser = Getopt::Long::Parser->new(
 		config => [qw(no_auto_abbrev no_ignore_case)]);
 	my $said = '';
@@ -300,7 +304,7 @@ sub dispatch
 	{
 		local $SIG{__WARN__} = sub { $said .= $_[0]; };
 		$ok = $parser->getoptions(
-			'help|h' => \$want_help,
+			'help' => \$want_help,
 			map {
 				my ($key) = /^([\w-]+)/;
 				($_ => \$c->{option}{ $key =~ s/-/_/gr })
@@ -308,18 +312,26 @@ sub dispatch
 	}
 	if ($want_help) { print help($name); return 0; }
 	usage_error(lcfirst((split /\n/, $said)[0]), $name) unless $ok;
-	no_words($name, @ARGV) if $command->{usage} =~ /^(?:-|$)/;
+	check_words($name, @ARGV);
 	$c->{config} = PgSeries::Config->new(top => $top);
 	$command->{check}->($c, @ARGV) if $command->{check};
 	take_lock($c->{config}->work . '/lock') if $command->{lock} // 1;
 	return $command->{code}->($c, @ARGV);
 }
 
-sub known
+# As many words as the usage has?
+sub check_words
 {
-	my ($name) = @_;
-	usage_error("unknown command \"$name\"") unless $COMMAND{$name};
-	return $name;
+	my ($name, @words) = @_;
+	my $usage = $COMMAND{$name}{usage};
+	my @takes = split ' ', $usage;
+	my @must = grep { !/^\[/ } @takes;
+	usage_error(
+		"$name takes " . join(' and ', map { /^\w+$/ ? "a \L$_" : $_ } @must),
+		$name) if @words < @must;
+	usage_error("$name takes no argument \"$words[@takes]\"", $name)
+	  if @words > @takes && $usage !~ /\.\.\./;
+	return;
 }
 
 sub help
@@ -329,8 +341,7 @@ sub help
 	{
 		my $text = join '',
 		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
-		  qw(fetch apply status export lint check build test stress server
-		  demo bench report submit rebase range-diff);
+		  grep { !ref } @COMMANDS;
 		return <<"EOT";
 pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
 
@@ -391,19 +402,11 @@ sub say
 	return 0;
 }
 
-sub no_words
-{
-	my ($name, @words) = @_;
-	usage_error("$name takes no argument \"$words[0]\"", $name) if @words;
-	return;
-}
-
 # The commands.
 
 sub apply
 {
-	my ($c, $n, @more) = @_;
-	no_words('apply', @more);
+	my ($c, $n) = @_;
 	my $count = $c->series->apply($n, resolve => $c->{option}{resolve});
 	return $c->say($c->series->tree
 		  . ': upstream '
@@ -509,8 +512,8 @@ sub check_check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	my @modes = grep { defined $o->{$_} } qw(round_trip prefix world plans);
-	push @modes, 'topic' if defined $o->{topic} && !$o->{plans};
+	my @modes =
+	  grep { defined $o->{$_} } qw(round_trip prefix topic world plans);
 	usage_error(
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
@@ -520,10 +523,9 @@ sub check_check
 		require PgSeries::World;
 		return PgSeries::World::configurations($c, @words);
 	}
-	no_words('check', @words);
-	usage_error('check --plans takes one topic, not "each"', 'check')
-	  if $o->{plans} && ($o->{topic} // '') eq 'each';
-	$c->builds->describe($_) for names_to_check($c->series, $o);
+	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
+	$c->{names} = [ names_to_check($c->series, $o) ];
+	$c->builds->describe($_) for @{ $c->{names} };
 	return;
 }
 
@@ -531,33 +533,20 @@ sub check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	my $series = $c->series;
 	return PgSeries::World::command($c, @words) if $o->{world};
+	return check_builds($c, @{ $c->{names} }) if @{ $c->{names} };
 	if ($o->{plans})
 	{
 		require PgSeries::Plans;
-		my @builds =
-		  defined $o->{topic}
-		  ? ('base-assert', "topic-$o->{topic}")
-		  : ('base', 'patched');
-		return PgSeries::Plans::compare($c, @builds);
+		return PgSeries::Plans::compare($c);
 	}
-	my @names = names_to_check($series, $o);
-	return check_builds($c, @names) if @names;
-	my ($lint, $found) = ('', 0);
-	if (!$o->{round_trip})
-	{
-		my $result = run_lint($c);
-		$lint = PgSeries::Lint::format_text($result);
-		$found = @{ $result->{findings} };
-	}
-	my @said = $series->round_trip;
+	my $findings = $o->{round_trip} ? 0 : lint($c);
+	my @said = $c->series->round_trip;
 	info(
 		'pgseries: patches/ does not survive apply and export; run: pgseries apply && pgseries export'
 	) if @said;
-	$c->say(
-		$lint . (@said ? join("\n", @said) : 'round trip: no difference'));
-	return @said || $found ? 1 : 0;
+	$c->say(@said ? join("\n", @said) : 'round trip: no difference');
+	return @said || $findings ? 1 : 0;
 }
 
 # Builds prefixes or topics, and runs the tests that their patches touch.
@@ -609,10 +598,17 @@ sub names_to_check
 		  if $first > $last;
 		return map { "prefix-$_" } $first .. $last;
 	}
-	return () if $o->{plans} || !defined $o->{topic};
+	return map { "topic-$_" } topics($series, $o->{topic});
+}
+
+# The topics that an option names, "each" being all.
+sub topics
+{
+	my ($series, $topic) = @_;
 	return
-	  map { "topic-$_" }
-	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
+		!defined $topic  ? ()
+	  : $topic eq 'each' ? $series->topics
+	  :                    $topic;
 }
 
 sub show_results
@@ -630,7 +626,8 @@ sub check_build
 	my $prefix = $c->{option}{prefix};
 	$c->builds->describe($_) for @names;
 	return unless defined $prefix;
-	no_words('build --prefix', @names);
+	usage_error("build --prefix takes no argument \"$names[0]\"", 'build')
+	  if @names;
 	fail(
 		2,
 		"--prefix=$prefix is not an absolute path",
@@ -687,10 +684,9 @@ sub test
 
 sub check_server
 {
-	my ($c, $what, $name, @more) = @_;
-	no_words('server', @more);
+	my ($c, $what, $name) = @_;
 	usage_error('server takes start, stop or psql', 'server')
-	  unless ($what // '') =~ /^(start|stop|psql)$/;
+	  unless $what =~ /^(start|stop|psql)$/;
 	usage_error("there is no server \"$name\"", 'server')
 	  unless ($name // 'base') =~ /^(base|patched)$/;
 	my $port = $c->{option}{port} // 1;
@@ -754,44 +750,23 @@ sub server
 	# psql is the person's and has the terminal.  Root does not run what the
 	# unprivileged user has built: there, psql runs as that user, on a terminal
 	# of its own.
-	my $user = $c->config->user;
 	my @command = ("$b->{bin}/psql");
-	if ($user && POSIX::isatty(0))
+	if (my $user = $c->config->user)
 	{
-		unshift @command, qw(runuser --pty -u), $user->{name}, '--';
+		unshift @command, 'runuser', ('--pty') x POSIX::isatty(0), '-u',
+		  $user->{name}, '--';
 		$env{HOME} = $user->{home};
-		undef $user;
 	}
-	eval {
-		PgSeries::Util::exec_child(\@command,
-			{ env => \%env, user => $user });
-	};
+	eval { PgSeries::Util::exec_child(\@command, { env => \%env }); };
 	return fail(
 		2,
 		"cannot run $b->{bin}/psql: $@",
 		"run: src/bin/pgseries build $name");
 }
 
-sub bench
-{
-	my ($c, @names) = @_;
-	require PgSeries::Bench;
-	return PgSeries::Bench::command($c, @names);
-}
-
-sub report
-{
-	my ($c, @words) = @_;
-	no_words('report', @words);
-	require PgSeries::Report;
-	return PgSeries::Report::report_command($c);
-}
-
 sub rebase
 {
-	my ($c, $version, @more) = @_;
-	usage_error('rebase takes a version', 'rebase')
-	  if !defined $version || @more;
+	my ($c, $version) = @_;
 	require PgSeries::Rebase;
 	my @results =
 	  PgSeries::Rebase::rebase($c->series, $version, $c->{option}{tarball});
@@ -808,17 +783,24 @@ sub rebase
 	return @conflicts ? 3 : 0;
 }
 
+sub check_submit
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	usage_error('submit needs a version', 'submit') unless defined $o->{v};
+	usage_error('submit needs a topic', 'submit') unless defined $o->{topic};
+	$c->series->topic($_) for topics($c->series, $o->{topic});
+	return;
+}
+
 sub submit
 {
-	my ($c, @words) = @_;
-	no_words('submit', @words);
-	my ($v, $topic) = @{ $c->{option} }{qw(v topic)};
-	usage_error('submit needs a version', 'submit') unless defined $v;
-	usage_error('submit needs a topic', 'submit') unless defined $topic;
+	my ($c) = @_;
+	my $o = $c->{option};
 	require PgSeries::Submit;
 	my @sets =
-	  map { PgSeries::Submit::check_set($c, $v, $_, $c->{option}{author}) }
-	  $topic eq 'each' ? $c->series->topics : $topic;
+	  map { PgSeries::Submit::check_set($c, $o->{v}, $_, $o->{author}) }
+	  topics($c->series, $o->{topic});
 	my $lint = run_lint($c);
 	fail(
 		1,
