@@ -166,16 +166,16 @@ sub place
 	return;
 }
 
-=item ensure($name, %options)
+=item ensure($name)
 
-Brings a build up to date and returns its description.  With C<install>
-(the default), it is installed below its own directory.
+Brings a build up to date, installed below its own directory, and returns its
+description.
 
 =cut
 
 sub ensure
 {
-	my ($self, $name, %opt) = @_;
+	my ($self, $name) = @_;
 	my $b = $self->describe($name);
 	my $config = $self->{config};
 	$self->check_tools($b);
@@ -191,7 +191,7 @@ sub ensure
 	make_dir($b->{inst}, $config->user);
 	remove_tree($b->{inst}, { keep_root => 1 });
 	remove_tree("$b->{build}/tmp_install");
-	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
+	$self->ninja($b, ['install'], 'install.log');
 	write_file($b->{stamp}, $want);
 	return $b;
 }
@@ -206,7 +206,8 @@ sub make
 		2,
 		"less than 3 GB are free in $work",
 		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	) if (split ' ', (split /\n/, capture([ 'df', '-Pk', $work ]))[1])[3] <
+	  )
+	  if (split ' ', (split /\n/, capture([ 'df', '-Pk', $work ]))[1])[3] <
 	  NEEDED_KB;
 	make_dir($b->{dir});
 	make_dir($b->{build}, $config->user);
@@ -341,8 +342,7 @@ sub configure
 
 =item ninja($build, \@targets, $log)
 
-Runs ninja in a build, or make.  The log's end is shown if that fails; while it
-runs, C<progress> shows the steps done and the minutes left.
+Runs ninja in a build, or make; an error has code 1 and the end of the log.
 
 =cut
 
@@ -357,15 +357,14 @@ sub ninja
 		'make', '-C', $b->{build}, '--silent', '-j', processors(),
 		$install ? 'install-world-bin' : 'world-bin'
 	  ]
-	  : $install ? [ 'meson', @$targets, '--no-rebuild', '-C', $b->{build} ]
+	  : $install ? [ qw(meson install --quiet --no-rebuild -C), $b->{build} ]
 	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
-	my $start = time;
 	run($command,
 		watch => sub {
-			my $said = steps(tail_file($file, 50), time - $start);
-			progress("building $b->{name}: $said") if defined $said;
+			my ($step) = tail_file($file, 50) =~ m{.*^\[(\d+/\d+)\] }ms;
+			progress("building $b->{name}: $step") if defined $step;
 		},
 		env => $self->environment($b),
 		user => $config->user,
@@ -377,22 +376,6 @@ sub ninja
 		  "see $file, correct the patch, then rerun: src/bin/pgseries build "
 		  . ($b->{rerun} // $b->{name}));
 	return;
-}
-
-=item steps($output, $seconds)
-
-A function.  Returns how far ninja is, by its output after that time ("20/50, about
-3 min left"), or undef if it has not said so.
-
-=cut
-
-sub steps
-{
-	my ($output, $seconds) = @_;
-	my ($done, $all) = $output =~ m{.*^\[(\d+)/(\d+)\] }ms or return;
-	return "$done/$all" if $seconds < 10 || $done == 0;
-	my $left = $seconds * ($all - $done) / $done;
-	return sprintf '%d/%d, about %d min left', $done, $all, ($left + 59) / 60;
 }
 
 =item install_to($prefix)

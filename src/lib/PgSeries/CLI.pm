@@ -298,20 +298,16 @@ sub dispatch
 	my $command = $COMMAND{$name} // usage_error("unknown command \"$name\"");
 	my $parser = Getopt::Long::Parser->new(
 		config => [qw(no_auto_abbrev no_ignore_case)]);
-	my $said = '';
 	local @ARGV = map { /^-v(\d+)$/ ? ('--v', $1) : $_ } @arguments;
-	my ($ok, $want_help);
-	{
-		local $SIG{__WARN__} = sub { $said .= $_[0]; };
-		$ok = $parser->getoptions(
-			'help' => \$want_help,
-			map {
-				my ($key) = /^([\w-]+)/;
-				($_ => \$c->{option}{ $key =~ s/-/_/gr })
-			} keys %{ $command->{options} || {} });
-	}
+	local $SIG{__WARN__} =
+	  sub { usage_error(lcfirst $_[0] =~ s/\n.*//sr, $name); };
+	$parser->getoptions(
+		'help' => \my $want_help,
+		map {
+			my ($key) = /^([\w-]+)/;
+			($_ => \$c->{option}{ $key =~ s/-/_/gr })
+		} keys %{ $command->{options} || {} });
 	if ($want_help) { print help($name); return 0; }
-	usage_error(lcfirst((split /\n/, $said)[0]), $name) unless $ok;
 	check_words($name, @ARGV);
 	$c->{config} = PgSeries::Config->new(top => $top);
 	$command->{check}->($c, @ARGV) if $command->{check};
@@ -492,20 +488,13 @@ sub run_lint
 {
 	my ($c) = @_;
 	require PgSeries::Lint;
-	return PgSeries::Lint->new($c->series,
-		pgindent => scalar find_bsdindent($c))->run;
-}
-
-sub find_bsdindent
-{
-	my ($c) = @_;
-	for my $name (qw(assert patched base-assert base))
-	{
-		my $b = $c->builds->describe($name);
-		my $program = "$b->{build}/src/tools/pg_bsd_indent/pg_bsd_indent";
-		return $program if -x $program;
-	}
-	return;
+	my ($indent) =
+	  grep { -x }
+	  map {
+		$c->builds->describe($_)->{build}
+		  . '/src/tools/pg_bsd_indent/pg_bsd_indent'
+	  } qw(assert patched base-assert base);
+	return PgSeries::Lint->new($c->series, pgindent => $indent)->run;
 }
 
 sub check_check
@@ -561,16 +550,13 @@ sub check_builds
 		# compiled from one to the next; that of a failure is left as it is.
 		$c->builds->place($name, $place //= $name)
 		  if defined $c->{option}{prefix};
+		my @patches = @{ $c->builds->describe($name)->{patches} };
 		my @of = PgSeries::Test::attempt(
 			'src/bin/pgseries check --' . $name =~ s/-/=/r,
-			sub {
-				my @patches = @{ $c->builds->describe($name)->{patches} };
-				return $test->run_suites($name, $test->suites(@patches));
-			});
+			sub { $test->run_suites($name, $test->suites(@patches)) });
 		undef $place if grep { $_->{result} eq 'fail' } @of;
 		my $shown = $name;
-		$shown .=
-		  ' (' . place($c->builds->describe($name)->{patches}[-1]) . ')'
+		$shown .= ' (' . place($patches[-1]) . ')'
 		  if defined $c->{option}{prefix};
 		$_->{name} = "$shown: $_->{name}" for @of;
 		push @results, @of;
@@ -754,14 +740,9 @@ sub server
 	if (my $user = $c->config->user)
 	{
 		unshift @command, 'runuser', ('--pty') x POSIX::isatty(0), '-u',
-		  $user->{name}, '--';
-		$env{HOME} = $user->{home};
+		  $user->{name}, '--', 'env', "HOME=$user->{home}";
 	}
-	eval { PgSeries::Util::exec_child(\@command, { env => \%env }); };
-	return fail(
-		2,
-		"cannot run $b->{bin}/psql: $@",
-		"run: src/bin/pgseries build $name");
+	return PgSeries::Util::exec_child(\@command, { env => \%env });
 }
 
 sub rebase
@@ -770,17 +751,18 @@ sub rebase
 	require PgSeries::Rebase;
 	my @results =
 	  PgSeries::Rebase::rebase($c->series, $version, $c->{option}{tarball});
-	my @conflicts = grep { $_->{result} eq 'conflicts' } @results;
-	my @lines =
-	  map { join(' ', $_->{result}, $_->{patch}, @{ $_->{files} }) } @results;
-	push @lines,
-	  @conflicts
-	  ? scalar(@conflicts) . ' of ' . scalar(@results) . ' need a hand'
-	  : "none of "
-	  . scalar(@results)
-	  . " needs a hand; branch series-$version has them";
-	$c->say(join("\n", @lines));
-	return @conflicts ? 3 : 0;
+	my $conflicts = grep { $_->{result} eq 'conflicts' } @results;
+	$c->say(
+		join "\n",
+		(   map { join ' ', @{$_}{qw(result patch)}, @{ $_->{files} } }
+			  @results),
+		($conflicts || 'none') . ' of '
+		  . @results
+		  . (
+			$conflicts
+			? ' need a hand'
+			: " needs a hand; branch series-$version has them"));
+	return $conflicts ? 3 : 0;
 }
 
 sub check_submit

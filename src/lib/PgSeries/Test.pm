@@ -316,10 +316,10 @@ sub meson_test
 		2,
 		"build $b->{name} has no tests for meson",
 		'see: pgseries check --help') if $b->{make};
-	my $log = "$b->{build}/meson-logs/testlog-$what.json";
-	unlink $log;
+	my $json = "$b->{build}/meson-logs/testlog-$what.json";
+	my $log = "$b->{log}/meson-test.log";
+	unlink $json, $log;
 	info("testing $b->{name}: $what") if $what ne 'setup';
-	my $out = '';
 	my $status = run_status(
 		[
 			qw(meson test --no-rebuild), "--logbase=testlog-$what",
@@ -329,16 +329,15 @@ sub meson_test
 		env => $self->{build}->environment($b),
 		user => $self->{config}->user,
 		cwd => $b->{build},
-		out => \$out,
-		err => \my $err,
+		log => $log,
 		watch => sub {
-			my ($done) = reverse $_[0] =~ m{^ *(\d+/\d+) }mg;
-			progress("testing $b->{name}: $done tests") if defined $done;
+			my @done = done($json);
+			progress("testing $b->{name}: " . @done . ' tests done');
 		});
 	my @results;
-	for my $line (-f $log ? split(/\n/, read_file($log)) : ())
+	for (done($json))
 	{
-		my $t = JSON::PP->new->utf8->decode($line);
+		my $t = JSON::PP->new->utf8->decode($_);
 		my $test = $t->{name} =~ s/^.* \/ //r;
 		my $result =
 			$t->{result} =~ /^(OK|EXPECTEDFAIL)$/ ? 'ok'
@@ -357,11 +356,18 @@ sub meson_test
 		"meson test of $what on $b->{name} ended with status $status and "
 		  . @results
 		  . ' results',
-		"see $b->{build}/meson-logs",
-		lines("$out$err", -40, -1))
+		"see $log",
+		tail_file($log, 40))
 	  if !@results
 	  || $status != 0 && !grep { $_->{result} eq 'fail' } @results;
 	return @results;
+}
+
+# One line for each test that has ended.
+sub done
+{
+	my ($json) = @_;
+	return -f $json ? split(/\n/, read_file($json)) : ();
 }
 
 # What a person needs to see of a failed test: the differences, or the end of

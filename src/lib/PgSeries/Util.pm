@@ -240,8 +240,7 @@ still runs.  Options:
   log    file that gets standard output and standard error (appended to), unless
   out, err  are references to scalars for these
   in     text for standard input, which is empty otherwise
-  watch  code called every two seconds while the command runs, with what it has
-         written to C<out> so far
+  watch  code called every two seconds while the command runs
   what   what is running, for messages
 
 =cut
@@ -283,11 +282,11 @@ sub run_status
 			for (sort keys %file)
 			{
 				open($handle{$_}, $_ eq 'in' ? '<&' : '>&', $file{$_})
-				  or die "std$_: $!";
+				  or die "std$_: $!\n";
 			}
 			exec_child($command, \%opt);
 			1;
-		} or print STDERR "$@\n";
+		} or print STDERR $@;
 		POSIX::_exit(127);
 	}
 	local $current_child = $pid;
@@ -295,12 +294,8 @@ sub run_status
 	# Here, too: whichever process comes first, the handler finds the group.
 	POSIX::setpgid($pid, $pid);
 	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-	my $status = wait_for(
-		$pid,
-		$opt{what} // basename($command->[0]),
-		$opt{watch} && sub {
-			$opt{watch}->($opt{out} ? contents($file{out}) : '');
-		});
+	my $status =
+	  wait_for($pid, $opt{what} // basename($command->[0]), $opt{watch});
 	for (grep { $opt{$_} } qw(out err))
 	{
 		${ $opt{$_} } = contents($file{$_});
@@ -356,22 +351,16 @@ sub exec_child
 {
 	my ($command, $opt) = @_;
 	$SIG{PIPE} = 'DEFAULT';
+	my @command = @$command;
 	if (my $u = $opt->{user})
 	{
-		# Group first: a process that has given up uid 0 may not change it.
-		# Perl does not say whether the assignments work.
-		my $groups = "$u->{gid} $u->{gid}";
-		$( = $u->{gid};
-		$) = $groups;
-		"$(" eq $groups && "$)" eq $groups or die "setgid: $!";
-		POSIX::setuid($u->{uid}) && $< == $u->{uid} && $> == $u->{uid}
-		  or die "setuid: $!";
-		$ENV{HOME} = $u->{home};
-		$ENV{USER} = $ENV{LOGNAME} = $u->{name};
+		unshift @command, 'setpriv', "--reuid=$u->{uid}",
+		  "--regid=$u->{gid}", '--clear-groups', '--';
+		@ENV{qw(HOME USER LOGNAME)} = @{$u}{qw(home name name)};
 	}
 	if (defined $opt->{cwd})
 	{
-		chdir $opt->{cwd} or die "cannot enter $opt->{cwd}: $!";
+		chdir $opt->{cwd} or die "cannot enter $opt->{cwd}: $!\n";
 	}
 	while (my ($k, $v) = each %{ $opt->{env} || {} })
 	{
@@ -379,8 +368,8 @@ sub exec_child
 		else              { delete $ENV{$k}; }
 	}
 	no warnings qw(exec);
-	exec { $command->[0] } @$command
-	  or die "cannot run $command->[0]: $!";
+	exec { $command[0] } @command
+	  or die "cannot run $command[0]: $!\n";
 }
 
 =item run(\@command, %options)
