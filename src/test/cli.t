@@ -96,8 +96,7 @@ for (
 	[ 'no server "assert"', 'server', 'start', 'assert' ],
 	[ '--port=65536 is not a port', 'server', 'start', '--port=65536' ],
 	[ 'takes sqlsmith, differential or crash', 'stress', 'nonesuch' ],
-	[ 'crash has no queries', 'stress', 'crash', '--queries=1' ],
-	[ '--rounds=0 is not positive', 'stress', 'crash', '--rounds=0' ],
+	[ '--count=0 is not positive', 'stress', 'crash', '--count=0' ],
 	[ '--seed=-1 is not a seed', 'stress', 'crash', '--seed=-1' ])
 {
 	my ($says, @arguments) = @$_;

@@ -137,13 +137,12 @@ my @COMMANDS = (
 		options => {
 			'seed=i' => 'seed of what is random (default: the time)',
 			'short' => 'a minute or two only',
-			'queries=i' =>
-			  'number of queries (sqlsmith: 500000, differential: 20000)',
-			'rounds=i' => 'number of crashes (default: 100)',
+			'count=i' =>
+			  'number of queries (sqlsmith: 500000, differential: 20000) or crashes (100)',
 			'build=s' =>
 			  'the build to test (default: assert; differential: patched)',
 		},
-		example => 'pgseries stress differential --seed=1 --queries=1000',
+		example => 'pgseries stress differential --seed=1 --count=1000',
 		check => sub {
 			require PgSeries::Stress;
 			return PgSeries::Stress::check_arguments(@_);

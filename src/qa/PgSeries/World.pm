@@ -30,6 +30,8 @@ what failed and the numbers of results.  Exit status 1 if a test failed.
 
 =cut
 
+# Name, what it is, and what is tested: "own" are the tests that the series touches,
+# "suites" whole suites of these.
 my @CONFIGURATIONS = (
 	[ 'assert', 'meson, gcc', 'world' ],
 	[ 'autoconf', 'autoconf, gcc: make check-world', 'world' ],
@@ -38,12 +40,6 @@ my @CONFIGURATIONS = (
 	[ 'clang', 'clang', 'suites' ],
 	[ 'm32', '-m32', 'suites' ],
 	[ 'valgrind', 'valgrind', 'own' ]);
-
-# What the tests of each kind are called.
-my %TESTS = (
-	world => 'the whole suite',
-	suites => 'regression, isolation, the suites that the series touches',
-	own => 'the tests that the series touches');
 
 sub configurations
 {
@@ -73,7 +69,7 @@ sub command
 	{
 		my ($name, $title, $kind) = @$_;
 		my $start = time;
-		info(strftime('%F %H:%M', localtime) . " $title: $TESTS{$kind}");
+		info(strftime('%F %H:%M', localtime) . " $title: $kind");
 		my @results = PgSeries::Test::attempt(
 			"src/bin/pgseries check --world $name",
 			sub {
@@ -86,7 +82,7 @@ sub command
 		$c->say(
 			PgSeries::Test::told(0, @results)
 			  . sprintf ' (%s: %s, %.0f minutes)',
-			$title, $TESTS{$kind}, (time - $start) / 60);
+			$title, $kind, (time - $start) / 60);
 	}
 	return $failed;
 }

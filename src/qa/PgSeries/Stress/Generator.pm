@@ -11,14 +11,6 @@ use List::Util qw(sum uniq);
 
 PgSeries::Stress::Generator - random schemas and statements with one right answer
 
-=head1 SYNOPSIS
-
-  my $generator = PgSeries::Stress::Generator->new($seed);
-  print $generator->setup;
-  my $case = $generator->next_case;
-  print "$_;\n" for @{ $case->{settings} }, @{ $case->{statements} };
-  print $generator->contents;
-
 =head1 DESCRIPTION
 
 All that it returns depends on the seed alone.  It draws from Perl's rand, which
