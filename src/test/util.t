@@ -101,7 +101,7 @@ for (
 		sub {
 			in_parallel(sub { die "oops\n" });
 		},
-		'2: oops\n; .*report it'
+		'2: oops; .*report it'
 	],
 	[
 		sub {

@@ -17,12 +17,6 @@ use PgSeries::Util
 
 PgSeries::Build - builds of upstream with none, some or all of the patches
 
-=head1 SYNOPSIS
-
-  my $build = PgSeries::Build->new($config, $series);
-  my $b = $build->ensure('patched');
-  print "$b->{bin}/psql\n";
-
 =head1 DESCRIPTION
 
 A build has a name that says what is in it and how it is made:

@@ -22,127 +22,135 @@ PgSeries::CLI - the commands of pgseries
 
 =head1 DESCRIPTION
 
-One table, C<@COMMANDS>, holds for every command the words that it takes (those in
-brackets may be left out, "..." stands for more), summary, options, example and code.
-The code gets the command line's context and the words, and returns the exit status;
-C<check>, called in the same way before the lock is taken, raises an error if they make
-no sense.  C<lock> is 0 for a command that changes nothing.  Results go to standard
-output, all else to standard error.
+C<$HELP> is both what C<--help> prints and what the command line is parsed by: for every
+command the words that it takes (those in brackets may be left out, "..." stands for
+more), a line on what it does, its options and an example.  A number is called N or
+NUMBER.
+
+C<%COMMAND> has the code of each, which gets the command line's context and the words
+and returns the exit status; C<check>, called in the same way before the lock is taken,
+raises an error if they make no sense.  C<lock> is 0 for a command that changes nothing.
+Results go to standard output, all else to standard error.
 
 =cut
 
-my @COMMANDS = (
+my $HELP = <<'EOT';
+fetch
+  obtain upstream's source and verify its checksum
+  Example: PGSERIES_TARBALL=~/postgresql-18.6.tar.bz2 pgseries fetch
+apply [N]
+  make the worktree: upstream plus the first N patches, or all
+  --resolve          stop at a conflict and leave it for editing
+  Example: pgseries apply 2
+status
+  show the patches, the worktree and the builds
+  Example: pgseries status
+export
+  write the worktree's commits to patches/
+  --dry-run          write nothing; exit 1 if anything differs
+  --topic=TOPIC      topic of commits that are new
+  --remove           drop the patches that have no commit
+  Example: pgseries export --topic=indexes
+lint
+  check the form of the patches
+  Example: pgseries lint
+check [CONFIGURATION...]
+  check that the series holds: lint and round trip, or one of these
+  --round-trip       apply, export and compare only
+  --prefix=K         build and test the first K patches, or each prefix from K to L
+                     (10-20), or "each"
+  --topic=TOPIC      build and test one topic on plain upstream, or "each"
+  --world            test the series in all configurations, or those named: assert,
+                     autoconf, exec-backend, sanitize, clang, m32, valgrind
+  --plans            run the regression suite on base and patched, compare all plans
+  Example: pgseries check --topic=each
+build [NAME...]
+  build base and patched, or the builds named
+  Others are base-assert, assert, prefix-N, topic-NAME, and those of check --world.
+  --prefix=DIR       build the series for real use and install it here
+  Example: pgseries build --prefix=/opt/pgsql
+test [NAME...]
+  run tests on the assertion build
+  Names are regress, isolation, added, extension, docs, world, and those of upstream's
+  tests and suites.
+  --build=NAME       the build to test (default: assert)
+  Example: pgseries test isolation recovery/027_stream_regress
+server start|stop|psql [base|patched]
+  run a server of a build (default: patched), or psql on it
+  --port=N           TCP port (base 15432, patched 15433)
+  Example: pgseries server start && pgseries server psql
+stress sqlsmith|differential|crash
+  look for crashes and wrong results: random statements, kill -9
+  --seed=N           seed of what is random (default: the time)
+  --short            a minute or two only
+  --count=N          of queries (sqlsmith: 500000, differential: 20000) or crashes (100)
+  --build=NAME       the build to test (default: assert; differential: patched)
+  Example: pgseries stress differential --seed=1 --count=1000
+demo
+  show on one screen what the series does
+  --tiny             measure tiny tables, and only once: a test of the demo
+  Example: pgseries demo
+bench NAME...|all
+  measure base against patched
+  --method=METHOD    instructions, count or time only (default: all that there are)
+  --gate=NUMBER      exit 1 if patched needs more than this share of base, such as 1.01
+  --case=NAME=VALUE...
+                     only cases with this value (repeatable)
+  --pairs=N          number of A/B pairs (default: the benchmark's)
+  --seconds=NUMBER   length of one timed run
+  --seed=N           seed of the order of the pairs
+  --output=DIR       directory for the results (default: BUILD/results)
+  Example: pgseries bench many-indexes --method=instructions --case indexes=60
+report
+  write BUILD/report/index.html: plots, worst cases, all figures
+  --results=DIR      directory of results (default: benchmarks/results)
+  --docs             write doc/results.md and the figures in README.md instead
+  --dry-run          with --docs: write nothing; exit 1 if a document differs
+  Example: pgseries report --results=build/results
+submit
+  write a topic's patches and cover letter, ready to mail; sends nothing
+  -vN                version of the set; needed, as the topic is
+  --topic=TOPIC      the topic, or "each": a set for each
+  --author=AUTHOR    NAME <MAIL>, the sender (default: git config pgseries.author)
+  Example: pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"
+rebase VERSION
+  tell which patches need a hand on another minor release
+  --tarball=FILE     its tarball (default: obtain it)
+  Example: pgseries rebase 18.7
+range-diff VERSION VERSION
+  compare two versions of the series
+  They are sets made by submit, tags or commits of this checkout, or "current".
+  Example: pgseries range-diff v1 current
+EOT
+
+my %COMMAND = (
 	fetch => {
-		usage => '',
-		summary => 'obtain upstream\'s source and verify its checksum',
-		example =>
-		  'PGSERIES_TARBALL=~/postgresql-18.6.tar.bz2 pgseries fetch',
 		code => sub {
 			my ($c) = @_;
 			return $c->say($c->series->upstream->fetch);
 		},
 	},
 	apply => {
-		usage => '[N]',
-		summary =>
-		  'make the worktree: upstream plus the first N patches (all by default)',
-		options =>
-		  { 'resolve' => 'stop at a conflict and leave it for editing' },
-		example => 'pgseries apply 2',
 		check => sub {
 			my ($c, $n) = @_;
 			$c->series->prefix($n) if defined $n;
 		},
 		code => \&apply,
 	},
-	status => {
-		usage => '',
-		summary => 'show the patches, the worktree and the builds',
-		example => 'pgseries status',
-		lock => 0,
-		code => \&status,
-	},
-	export => {
-		usage => '',
-		summary => 'write the worktree\'s commits to patches/',
-		options => {
-			'dry-run' => 'write nothing; exit 1 if anything differs',
-			'topic=s' => 'topic of commits that are new',
-			'remove' => 'drop the patches that have no commit',
-		},
-		example => 'pgseries export --topic=indexes',
-		code => \&export,
-	},
-	lint => {
-		usage => '',
-		summary => 'check the form of the patches',
-		example => 'pgseries lint',
-		code => \&lint,
-	},
-	check => {
-		usage => '[CONFIGURATION...]',
-		summary =>
-		  'check that the series holds: lint and round trip, or what an option names',
-		options => {
-			'round-trip' => 'apply, export and compare only',
-			'prefix=s' =>
-			  'build and test the first K patches, or each prefix from K to L (10-20), or "each"',
-			'topic=s' =>
-			  'build and test one topic on plain upstream, or "each"',
-			'world' =>
-			  'test the series in all configurations, or those named: assert, autoconf, exec-backend, sanitize, clang, m32, valgrind',
-			'plans' =>
-			  'run the regression suite on base and patched and compare all plans',
-		},
-		example => 'pgseries check --topic=each',
-		check => \&check_check,
-		code => \&check,
-	},
-	build => {
-		usage => '[NAME...]',
-		summary =>
-		  'build base and patched, or the builds named (base, patched, base-assert, assert, prefix-N, topic-NAME, or one of check --world)',
-		options => {
-			'prefix=s' => 'build the series for real use and install it here'
-		},
-		example => 'pgseries build --prefix=/opt/pgsql',
-		check => \&check_build,
-		code => \&build,
-	},
+	status => { code => \&status, lock => 0 },
+	export => { code => \&export },
+	lint => { code => \&lint },
+	check => { code => \&check, check => \&check_check },
+	build => { code => \&build, check => \&check_build },
 	test => {
-		usage => '[NAME...]',
-		summary =>
-		  'run tests on the assertion build: regress, isolation, added, extension, docs, world, or names of upstream\'s tests or suites',
-		options => { 'build=s' => 'the build to test (default: assert)' },
-		example => 'pgseries test isolation recovery/027_stream_regress',
 		check => sub {
 			my ($c) = @_;
 			$c->builds->describe($c->{option}{build} //= 'assert');
 		},
 		code => \&test,
 	},
-	server => {
-		usage => 'start|stop|psql [base|patched]',
-		summary =>
-		  'run a server of a build (default: patched), or psql on it',
-		options => { 'port=i' => 'TCP port (base 15432, patched 15433)' },
-		example => 'pgseries server start && pgseries server psql',
-		check => \&check_server,
-		code => \&server,
-	},
+	server => { code => \&server, check => \&check_server },
 	stress => {
-		usage => 'sqlsmith|differential|crash',
-		summary =>
-		  'look for crashes and wrong results with random statements, or kill -9',
-		options => {
-			'seed=i' => 'seed of what is random (default: the time)',
-			'short' => 'a minute or two only',
-			'count=i' =>
-			  'number of queries (sqlsmith: 500000, differential: 20000) or crashes (100)',
-			'build=s' =>
-			  'the build to test (default: assert; differential: patched)',
-		},
-		example => 'pgseries stress differential --seed=1 --count=1000',
 		check => sub {
 			require PgSeries::Stress;
 			return PgSeries::Stress::check_arguments(@_);
@@ -150,87 +158,26 @@ my @COMMANDS = (
 		code => sub { return PgSeries::Stress::command(@_); },
 	},
 	demo => {
-		usage => '',
-		summary => 'show on one screen what the series does',
-		options => {
-			'tiny' =>
-			  'measure tiny tables, and only once: a test of the demo',
-		},
-		example => 'pgseries demo',
 		code => sub {
 			require PgSeries::Demo;
 			return PgSeries::Demo::command(@_);
 		},
 	},
 	bench => {
-		usage => 'NAME...|all',
-		summary => 'measure base against patched',
-		options => {
-			'method=s' =>
-			  'instructions, count or time only (default: what the benchmark has)',
-			'gate=f' =>
-			  'exit 1 if patched needs more than this share of base, such as 1.01',
-			'case=s@' => 'only cases with NAME=VALUE (repeatable)',
-			'pairs=i' => 'number of A/B pairs (default: the benchmark\'s)',
-			'seconds=f' => 'length of one timed run',
-			'seed=i' => 'seed of the order of the pairs',
-			'output=s' =>
-			  'directory for the results (default: BUILD/results)',
-		},
-		example =>
-		  'pgseries bench many-indexes --method=instructions --case indexes=60',
 		code => sub {
 			require PgSeries::Bench;
 			return PgSeries::Bench::command(@_);
 		},
 	},
 	report => {
-		usage => '',
-		summary =>
-		  'write BUILD/report/index.html: plots, worst cases, all figures',
-		options => {
-			'results=s' =>
-			  'directory of results (default: benchmarks/results)',
-			'docs' =>
-			  'write doc/results.md and the figures in README.md instead',
-			'dry-run' =>
-			  'with --docs: write nothing; exit 1 if a document differs',
-		},
-		example => 'pgseries report --results=build/results',
 		code => sub {
 			require PgSeries::Report;
 			return PgSeries::Report::report_command(@_);
 		},
 	},
-	submit => {
-		usage => '',
-		summary =>
-		  'write vN-0001-... patches and cover letter of a topic, ready to mail; sends nothing',
-		options => {
-			'v=i' => 'version of the set; needed, as the topic is',
-			'topic=s' => 'the topic, or "each": a set for each',
-			'author=s' =>
-			  'NAME <MAIL>, the sender (default: git config pgseries.author)',
-		},
-		example =>
-		  'pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"',
-		check => \&check_submit,
-		code => \&submit,
-	},
-	rebase => {
-		usage => 'VERSION',
-		summary => 'tell which patches need a hand on another minor release',
-		options => {
-			'tarball=s' => 'its tarball (default: obtain it)',
-		},
-		example => 'pgseries rebase 18.7',
-		code => \&rebase,
-	},
+	submit => { code => \&submit, check => \&check_submit },
+	rebase => { code => \&rebase },
 	'range-diff' => {
-		usage => 'VERSION VERSION',
-		summary =>
-		  'compare two versions of the series: sets made by submit, tags or commits of this checkout, or "current"',
-		example => 'pgseries range-diff v1 current',
 		code => sub {
 			my ($c, @versions) = @_;
 			my $series = $c->series;
@@ -238,7 +185,13 @@ my @COMMANDS = (
 				$series->range_diff(map { $series->version($_) } @versions));
 		},
 	});
-my %COMMAND = @COMMANDS;
+my @names;
+for (split /\n(?=\w)/, $HELP)
+{
+	my ($name, $usage, $text) = /^(\S+) ?(\N*)\n(.*)/s;
+	push @names, $name;
+	@{ $COMMAND{$name} }{qw(usage help)} = ($usage, $text);
+}
 
 =head1 FUNCTIONS
 
@@ -302,16 +255,29 @@ sub dispatch
 	  sub { usage_error(lcfirst $_[0] =~ s/\n.*//sr, $name); };
 	$parser->getoptions(
 		'help' => \my $want_help,
-		map {
-			my ($key) = /^([\w-]+)/;
-			($_ => \$c->{option}{ $key =~ s/-/_/gr })
-		} keys %{ $command->{options} || {} });
+		options($c->{option} = {}, $command->{help}));
 	if ($want_help) { print help($name); return 0; }
 	check_words($name, @ARGV);
 	$c->{config} = PgSeries::Config->new(top => $top);
 	$command->{check}->($c, @ARGV) if $command->{check};
 	take_lock($c->{config}->work . '/lock') if $command->{lock} // 1;
 	return $command->{code}->($c, @ARGV);
+}
+
+# Getopt::Long's specifications of the options that a help text has, for a hash.
+sub options
+{
+	my ($hash, $help) = @_;
+	my %type = ('' => '', N => '=i', NUMBER => '=f');
+	my @options = $help =~ /^  -vN/m ? ('v=i' => \$hash->{v}) : ();
+	while ($help =~ /^  --([\w-]+)=?(\S*)/mg)
+	{
+		my ($name, $value) = ($1, $2);
+		my $spec = $name . ($type{$value} // '=s');
+		$spec .= '@' if $value =~ /\.\.\.$/;
+		push @options, $spec => \$hash->{ $name =~ s/-/_/gr };
+	}
+	return @options;
 }
 
 # As many words as the usage has?
@@ -332,44 +298,26 @@ sub check_words
 sub help
 {
 	my ($name) = @_;
-	if (!defined $name)
+	if (defined $name)
 	{
-		my $text = join '',
-		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
-		  grep { !ref } @COMMANDS;
-		return <<"EOT";
+		my ($usage, $text) = @{ $COMMAND{$name} }{qw(usage help)};
+		return "Usage: pgseries $name [OPTION]... $usage\n\n" . $text =~
+		  s/^(?=  Example)/  --help             show this text\n\n/mr . "\n";
+	}
+	my $list = join '',
+	  map { sprintf "  %-10s%s\n", $_, (split /\n/, $COMMAND{$_}{help})[0] }
+	  @names;
+	return <<"EOT";
 pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
 
 Usage: pgseries COMMAND [OPTION]...
 
 Commands:
-$text
+$list
 Exit status: 0 success; 1 a finding, a failed test or a regression; 2 trouble
 (usage, missing tool, wrong checksum, full disk); 3 a patch does not apply;
 130 interrupted.  "pgseries COMMAND --help" tells more; doc/develop.md is the
 manual.
-EOT
-	}
-	my $command = $COMMAND{$name};
-	my %options =
-	  (%{ $command->{options} || {} }, 'help' => 'show this text');
-	my %word = (s => '=TEXT', i => '=N', f => '=NUMBER');
-	my $text = '';
-	for my $spec (sort keys %options)
-	{
-		my ($key, $type) = $spec =~ /^([\w-]+)(?:=(\w))?/;
-		my $shown =
-		  $key eq 'v' ? '-vN' : "--$key" . ($type ? $word{$type} : '');
-		$text .= sprintf "  %-18s %s\n", $shown, $options{$spec};
-	}
-	return <<"EOT";
-pgseries $name - $command->{summary}
-
-Usage: pgseries $name [OPTION]... $command->{usage}
-
-Options:
-$text
-Example: $command->{example}
 EOT
 }
 

@@ -78,6 +78,7 @@ sub as_error
 {
 	my ($raised) = @_;
 	return $raised if ref $raised;
+	chomp $raised;
 	eval { fail(2, $raised, 'this is an error of the tool: report it'); };
 	return $@;
 }
