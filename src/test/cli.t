@@ -118,7 +118,13 @@ like(
 	qr/^worktree: .*: not made yet \(pgseries apply\)$/m,
 	'and that there is no worktree');
 like($out, qr/^build patched: +not built  /m, 'nor a build');
-flock($lock, LOCK_UN) or die $!;
+{
+	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
+	alarm 1;
+	($status, $out, $err) = $f->pgseries('fetch');
+	is($status, 0, 'what changes something while another command runs');
+	like($err, qr/^pgseries: waiting for another/, 'waits, and says so');
+}
 for (
 	[ 'server of build patched is not running', 'server', 'psql' ],
 	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ],
@@ -142,6 +148,7 @@ for ([ 1, 'one/0001' ], [ 2, 'two/0001' ])
 		"prefix $n is named");
 }
 like($out, qr/^0 passed, 2 failed, 0 skipped$/m, 'both are counted');
+ok(-d "$dir/work/b/prefix-$_", "the build of prefix $_ stays") for 1, 2;
 $f->no_script('meson');
 
 # The unprivileged user and the work directory.
