@@ -121,8 +121,8 @@ is a failure as well, for which $rerun names the command; an interrupt is an err
 sub attempt
 {
 	my ($rerun, $code) = @_;
-	my @results = eval { $code->() };
-	return @results if @results;
+	my @results;
+	return @results if eval { @results = $code->(); 1 };
 	my $error = $@;
 	die $error if !ref $error || $error->{code} == 130;
 	return {

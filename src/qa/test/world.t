@@ -73,4 +73,81 @@ is_deeply(
 	[ [qw(cube isolation mod regress)], [qw(amcheck/001_y recovery/027_x)] ],
 	'suites and single tests that patches touch');
 
+# meson as a script, which does what the test says.
+{
+
+	package Fake;
+	sub ensure { my ($self, $name) = @_; return { %$self, name => $name }; }
+	sub environment { return { PATH => "$dir:$ENV{PATH}" }; }
+	sub user        { return 0; }
+}
+my $fake = bless {
+	build => "$dir",
+	inst => '/inst',
+	log => "$dir",
+	slow => 2,
+	src => "$dir",
+	patches => []
+  },
+  'Fake';
+my $test = PgSeries::Test->new($fake, $fake);
+mkdir "$dir/meson-logs" or die $!;
+
+# What meson prints as JSON for the setup and for the tests, and its exit status.
+sub meson
+{
+	my ($setup, $tests, $status) = @_;
+	my ($one, $two) = map {
+		join '', map {
+			my ($name, $result) = split /=/;
+			qq({"name": "postgresql:x / $name", "result": "$result"}\n)
+		  }
+		  split / /
+	} $setup, $tests;
+	write_file("$dir/setup.json", $one);
+	write_file("$dir/tests.json", $two);
+	write_file("$dir/meson", <<"EOT");
+#!/bin/sh
+case "\$*" in
+*"--suite setup"*) cp $dir/setup.json $dir/meson-logs/testlog-setup.json ;;
+*) echo "\$@" >>$dir/called
+	cp $dir/tests.json "$dir/meson-logs/\$(echo "\$3" | cut -c11-).json"
+	exit $status ;;
+esac
+EOT
+	chmod 0755, "$dir/meson" or die $!;
+	unlink "$dir/called";
+	my @of = eval { $test->run_suites('b', ['cube'], ['recovery/027_x']) };
+	return ref $@
+	  ? "$@->{message}; $@->{remedy}"
+	  : join ' ', map { "$_->{name}=$_->{result}" } @of;
+}
+my $good = 'cube/regress=OK recovery/027_x=EXPECTEDFAIL';
+for (
+	[ 'tmp=OK', $good, 0, qr/^(?:cube.regress=ok recovery.027_x=ok ?){2}$/ ],
+	[ 'tmp=OK', "$good x=SKIP", 0, qr/ x=skip/ ],
+	[ 'tmp=OK', "$good x=TIMEOUT", 1, qr/ x=fail/ ],
+	[ 'tmp=OK', $good, 1, qr/ended with status 1 and 2 results; see/ ],
+	[ 'tmp=OK', '', 0, qr/ended with status 0 and 0 results; see/ ],
+	[ 'tmp=OK', 'x=OK', 0, qr/^build b has no suite or test "cube"; see/ ],
+	[ 'tmp=FAIL', $good, 0, qr/^tmp=fail$/ ])
+{
+	my ($setup, $tests, $status, $like) = @$_;
+	like(meson($setup, $tests, $status), $like, "$setup, $tests: $like");
+}
+ok(!-e "$dir/called", 'nothing runs when the setup has failed');
+
+# What does not run is a failure; an interrupt ends everything.
+sub attempted
+{
+	my ($code) = @_;
+	my @of = eval {
+		PgSeries::Test::attempt('again',
+			sub { PgSeries::Util::fail($code, 'no', 'yes'); });
+	};
+	return @of ? "$of[0]{result}: $of[0]{detail}" : "$@";
+}
+is(attempted(2), 'fail: no', 'what does not run');
+is(attempted(130), 'no; yes', 'an interrupt');
+
 done_testing();
