@@ -8,7 +8,7 @@ use lib "$FindBin::RealBin/lib";
 
 use Fcntl      qw(:flock);
 use File::Path qw(make_path);
-use Fixture    qw(refuses slurp spew);
+use Fixture    qw(append refuses slurp spew);
 use Test::More;
 
 my $f = Fixture->new;
@@ -196,6 +196,10 @@ refuses(2, 'gcc is missing', 'no compiler');
 ($status, $out, $err) = $f->pgseries('check', '--world', 'clang', {%few});
 refuses(2, 'clang is missing', 'no clang');
 like($err, qr/apt-get install clang$/, 'the remedy names the package');
+spew("$dir/few/gcc", "#!/bin/sh\nexit 1\n");
+chmod 0755, "$dir/few/gcc" or die $!;
+($status, $out, $err) = $f->pgseries('check', '--world', 'm32', {%few});
+refuses(2, 'gcc cannot make the programs of build m32', 'no gcc-multilib');
 ($status, $out, $err) = $f->pgseries('stress', 'sqlsmith', {%few});
 refuses(2, 'sqlsmith is missing', 'no sqlsmith');
 $f->script('df', "echo header\necho '/dev/x 100 90 10 90% /'");
@@ -208,5 +212,50 @@ $f->no_script('df');
 refuses(2, 'meson setup of base failed', 'a build that fails');
 like($err, qr/meson\.build/, 'shows the end of its log');
 ok(!-e "$dir/work/b/base/stamp", 'is not taken for done');
+
+# One that succeeds is made once, and again if anything differs; one that fails is not
+# taken for done.
+$f->script('meson', <<"EOT");
+case \$1 in --version) echo 1 && exit ;; setup) touch build.ninja ;; esac
+echo meson \$1 >>$dir/steps
+EOT
+$f->script('ninja', "echo ninja >>$dir/steps; [ ! -e $dir/broken ]");
+my $whole = 'meson setup ninja meson install';
+for (
+	[ 0, $whole ],
+	[ 0, '' ],
+	[ 0, $whole, PGSERIES_MESON_ARGS => '-Dx=y' ],
+	[ 1, $whole =~ s/ meson install//r ],
+	[ 1, 'ninja' ])
+{
+	my ($code, $steps, %env) = @$_;
+	spew("$dir/steps", '');
+	chmod 0666, "$dir/steps" or die $!;
+	spew("$dir/broken", '') if $code;
+	($status, $out, $err) =
+	  $f->pgseries('build', 'base',
+		{ PGSERIES_PATH => "$dir/bin:/usr/bin:/bin", %env });
+	is($status, $code, "a build: exit status $code") or diag($err);
+	is(join(' ', split ' ', slurp("$dir/steps")), $steps,
+		"its steps: $steps");
+	is(-e "$dir/work/b/base/stamp" ? 0 : 1, $code, 'and its stamp');
+}
+refuses(1, 'ninja -C of base failed', 'a build that fails');
+
+# check finds what lint does, or the round trip.
+for ([ 'check', 1 ], [ 'check --round-trip', 0 ])
+{
+	my ($command, $code) = @$_;
+	($status, $out, $err) = $f->pgseries(split / /, $command);
+	is($status, $code, "$command: exit status $code") or diag($out, $err);
+	is($out =~ /^2 patches checked, 8 findings\n/m ? 1 : 0,
+		$code, 'findings');
+	like($out, qr/^round trip: no difference$/m, 'and the round trip');
+}
+append("$dir/patches/18/one/0001-Change-line-3.patch", "\n");
+($status, $out, $err) = $f->pgseries('check', '--round-trip');
+is($status, 1, 'the round trip finds something') or diag($out);
+like($err, qr/^pgseries: patches.* does not survive apply and export; run/m,
+	'says so');
 
 done_testing();
