@@ -120,22 +120,39 @@ EOT
 	my @of = eval { $test->run_suites('b', ['cube'], ['recovery/027_x']) };
 	return ref $@
 	  ? "$@->{message}; $@->{remedy}"
-	  : join ' ', map { "$_->{name}=$_->{result}" } @of;
+	  : join ' ', map { "$_->{name}=$_->{result}$_->{detail}" } @of;
 }
 my $good = 'cube/regress=OK recovery/027_x=EXPECTEDFAIL';
 for (
 	[ 'tmp=OK', $good, 0, qr/^(?:cube.regress=ok recovery.027_x=ok ?){2}$/ ],
 	[ 'tmp=OK', "$good x=SKIP", 0, qr/ x=skip/ ],
-	[ 'tmp=OK', "$good x=TIMEOUT", 1, qr/ x=fail/ ],
+	[ 'tmp=OK', "$good x=TIMEOUT", 1, qr/ x=failx: TIMEOUT .files: / ],
 	[ 'tmp=OK', $good, 1, qr/ended with status 1 and 2 results; see/ ],
 	[ 'tmp=OK', '', 0, qr/ended with status 0 and 0 results; see/ ],
 	[ 'tmp=OK', 'x=OK', 0, qr/^build b has no suite or test "cube"; see/ ],
-	[ 'tmp=FAIL', $good, 0, qr/^tmp=fail$/ ])
+	[ 'tmp=FAIL', $good, 0, qr/^tmp=fail/ ])
 {
 	my ($setup, $tests, $status, $like) = @$_;
 	like(meson($setup, $tests, $status), $like, "$setup, $tests: $like");
 }
 ok(!-e "$dir/called", 'nothing runs when the setup has failed');
+
+# make check-world: what it printed, and its exit status.
+for (
+	[ '# All 1 tests passed.', 0, '?: pg_regress=ok' ],
+	[ '# All 1 tests passed.', 2, '?: pg_regress=ok make check-world=fail' ],
+	[ '', 0, 'make check-world ran no test on b' ])
+{
+	my ($printed, $status, $result) = @$_;
+	write_file("$dir/make", "#!/bin/sh\necho '$printed'\nexit $status\n");
+	chmod 0755, "$dir/make" or die $!;
+	my @of = eval { $test->check_world($fake->ensure('b')) };
+	is( ref $@
+		? $@->{message}
+		: join(' ', map { "$_->{name}=$_->{result}" } @of),
+		$result,
+		"make check-world: $result");
+}
 
 # What does not run is a failure; an interrupt ends everything.
 sub attempted
