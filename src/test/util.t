@@ -150,6 +150,7 @@ SKIP:
 	skip 'not root', 3 if $> != 0;
 	my ($name, undef, $uid, $gid) = getpwnam 'nobody';
 	my %user = (name => $name, uid => $uid, gid => $gid, home => '/');
+	local $) = '0 0 12';
 	is(capture([ 'id', '-u' ], user => \%user), $uid, 'another user');
 	is(capture([ 'id', '-G' ], user => \%user), $gid, 'and its group only');
 	$user{gid} = 'none';
@@ -213,8 +214,10 @@ my $undo = sub { write_file("$dir/undone", capture([ $^X, '-e', $says ])); };
 my $spawn = [ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ];
 $pid = process(sub { on_exit($undo); run($spawn); });
 usleep(50000) until -s "$dir/child";
+my $start = time;
 kill 'INT', $pid;
 usleep(50000) until -e "$dir/caught";
+cmp_ok(time - $start, '<', 8, 'an interrupt does not wait for SIGKILL');
 kill $_, $pid for qw(INT TERM HUP);
 waitpid($pid, 0);
 is($? >> 8, 130, 'an interrupt gives exit status 130');

@@ -57,7 +57,6 @@ my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
 my @AUTOCONF = qw(--enable-cassert --enable-debug --enable-tap-tests
   --enable-injection-points --with-ssl=openssl --with-lz4 --with-zstd
   --with-libxml);
-use constant NEEDED_KB => 3 * 1024**2;
 
 # Variants of the assertion build: options of meson, compiler, environment of the
 # build's programs, how many times as long tests may take; and what they need that
@@ -196,13 +195,12 @@ sub make
 	my ($self, $b, $commit, $what) = @_;
 	my $config = $self->{config};
 	my $work = $config->work;
+	my (undef, $line) = split /\n/, capture([ 'df', '-Pk', $work ]);
 	fail(
 		2,
 		"less than 3 GB are free in $work",
 		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	  )
-	  if (split ' ', (split /\n/, capture([ 'df', '-Pk', $work ]))[1])[3] <
-	  NEEDED_KB;
+	) if (split ' ', $line)[3] < 3 * 1024**2;
 	make_dir($b->{dir});
 	make_dir($b->{build}, $config->user);
 	make_dir($b->{log}, $config->caller);
@@ -267,18 +265,15 @@ sub environment
 	return { %{ $self->{config}->environment }, %{ $b->{env} } };
 }
 
-my %toolchain;
-
+# What the compiler says of itself, and the program that sets up the build.
 sub toolchain
 {
 	my ($b) = @_;
-	return join '/', map {
-		$toolchain{$_} ||= (
-			split /\n/,
-			capture(
-				[ $_, '--version' ],
-				env => { PATH => PgSeries::Config::PATH }))[0]
-	} $b->{cc}, $b->{make} ? 'make' : 'meson';
+	my $env = { PATH => PgSeries::Config::PATH };
+	return join '/',
+	  map { capture([ $_, '--version' ], env => $env) =~ s/\n.*//sr }
+	  $b->{cc},
+	  $b->{make} ? 'make' : 'meson';
 }
 
 sub checkout
