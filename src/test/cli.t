@@ -144,7 +144,7 @@ for ([ 1, 'one/0001' ], [ 2, 'two/0001' ])
 	my ($n, $place) = @$_;
 	like(
 		$err,
-		qr{^prefix-$n \($place\): fail  .*build and run\n(.*\n)*rerun: src/bin/pgseries check --prefix=$n\n.*^0 passed, 1 failed, 0 skipped$}m,
+		qr{^prefix-$n \($place\): fail  .*build and run\n(.*\n)*rerun: src/bin/pgseries check --prefix=$n\n.*^0 passed, 1 failed, 0 skipped \(touched, 0 minutes\)$}m,
 		"prefix $n is named");
 }
 like($out, qr/^0 passed, 2 failed, 0 skipped$/m, 'both are counted');

@@ -185,6 +185,16 @@ my %COMMAND = (
 				$series->range_diff(map { $series->version($_) } @versions));
 		},
 	});
+# The configurations of check --world, and the method of PgSeries::Test for each.
+my @WORLD = (
+	[ 'assert', 'world' ],
+	[ 'autoconf', 'world' ],
+	[ 'exec-backend', 'whole' ],
+	[ 'sanitize', 'whole' ],
+	[ 'clang', 'whole' ],
+	[ 'm32', 'whole' ],
+	[ 'valgrind', 'own' ]);
+
 my @names;
 for (split /\n(?=\w)/, $HELP)
 {
@@ -454,14 +464,11 @@ sub check_check
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
 		'check') if @modes > 1;
-	if ($o->{world})
-	{
-		require PgSeries::World;
-		return PgSeries::World::configurations($c, @words);
-	}
-	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
-	$c->{names} = [ names_to_check($c->series, $o) ];
-	$c->builds->describe($_) for @{ $c->{names} };
+	$c->{names} = [ names_to_check($c->series, $o, @words) ];
+	my @builds = map { $c->builds->describe($_) } @{ $c->{names} };
+
+	# All hours of work would be in vain.
+	$c->builds->check_tools($_) for @builds;
 	return;
 }
 
@@ -469,7 +476,6 @@ sub check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	return PgSeries::World::command($c, @words) if $o->{world};
 	return check_builds($c, @{ $c->{names} }) if @{ $c->{names} };
 	if ($o->{plans})
 	{
@@ -485,39 +491,58 @@ sub check
 	return @said || $findings ? 1 : 0;
 }
 
-# Builds prefixes or topics, and runs the tests that their patches touch.
+# Builds prefixes, topics or configurations, and tests them.
 sub check_builds
 {
 	my ($c, @names) = @_;
 	my $test = PgSeries::Test->new($c->config, $c->builds);
+	my %how = map { @$_ } @WORLD;
 	my ($place, @results);
 	for my $name (@names)
 	{
-		# Prefixes follow each other in one directory, where little is to be
-		# compiled from one to the next; that of a failure is left as it is.
-		$c->builds->place($name, $place //= $name)
-		  if defined $c->{option}{prefix};
-		my @patches = @{ $c->builds->describe($name)->{patches} };
-		my @of = PgSeries::Test::attempt(
-			'src/bin/pgseries check --' . $name =~ s/-/=/r,
-			sub { $test->run_suites($name, $test->suites(@patches)) });
+		my $start = time;
+		my ($how, $shown, $option) = ('touched', $name, $name =~ s/-/=/r);
+		($how, $option) = ($how{$name}, "world $name") if $c->{option}{world};
+		if (defined $c->{option}{prefix})
+		{
+			# Prefixes follow each other in one directory, where little is to be
+			# compiled from one to the next; that of a failure is left as it is.
+			$c->builds->place($name, $place //= $name);
+			my $last = $c->builds->describe($name)->{patches}[-1];
+			$shown = "$name (" . place($last) . ')';
+		}
+		my @of = PgSeries::Test::attempt("src/bin/pgseries check --$option",
+			sub { $test->$how($name) });
 		undef $place if grep { $_->{result} eq 'fail' } @of;
-		my $shown = $name;
-		$shown .= ' (' . place($patches[-1]) . ')'
-		  if defined $c->{option}{prefix};
 		$_->{name} = "$shown: $_->{name}" for @of;
 		push @results, @of;
 
 		# An interrupt must not take with it what has been found.
-		info("$shown: " . PgSeries::Test::told(0, @of)) if @names > 1;
+		info(
+			sprintf '%s: %s (%s, %.0f minutes)',
+			$shown, PgSeries::Test::told(0, @of),
+			$how, (time - $start) / 60) if @names > 1;
 	}
-	return show_results($c, @results);
+	return show_results($c, @names == 1, @results);
 }
 
-# The builds that --prefix or --topic asks for.
+# The builds that the options ask for.
 sub names_to_check
 {
-	my ($series, $o) = @_;
+	my ($series, $o, @words) = @_;
+	if ($o->{world})
+	{
+		my @all = map { $_->[0] } @WORLD;
+		for my $word (@words)
+		{
+			fail(
+				2,
+				"there is no configuration \"$word\"",
+				"choose among: @all") unless grep { $_ eq $word } @all;
+		}
+		return @words ? @words : @all;
+	}
+	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
 	if (defined(my $prefix = $o->{prefix}))
 	{
 		my $n = $series->patches;
@@ -544,12 +569,13 @@ sub topics
 	  :                    $topic;
 }
 
+# Prints all results, or failures only, and how many there are.
 sub show_results
 {
-	my ($c, @results) = @_;
+	my ($c, $all, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	$c->say(PgSeries::Test::told(1, @results));
+	$c->say(PgSeries::Test::told($all, @results));
 	return (grep { $_->{result} eq 'fail' } @results) ? 1 : 0;
 }
 
@@ -612,7 +638,7 @@ sub test
 	}
 	push @results, $test->run_suites($build, \@suites, \@tests)
 	  if @suites || @tests;
-	return show_results($c, @results);
+	return show_results($c, 1, @results);
 }
 
 sub check_server

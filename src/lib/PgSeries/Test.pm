@@ -206,6 +206,27 @@ sub lines
 	return join '', grep { defined } (split /^/, $text)[ $from .. $to ];
 }
 
+=item touched($name), whole($name)
+
+On a build, the suites and tests that its patches touch; C<whole> runs the regression
+and isolation suites in any case.
+
+=cut
+
+sub touched
+{
+	my ($self, $name, @more) = @_;
+	my ($suites, $tests) =
+	  $self->suites(@{ $self->{build}->describe($name)->{patches} });
+	return $self->run_suites($name, [ uniq sort @$suites, @more ], $tests);
+}
+
+sub whole
+{
+	my ($self, $name) = @_;
+	return $self->touched($name, qw(regress isolation));
+}
+
 =item own($name)
 
 On a build, the tests that its patches add or extend: single ones of the regression
@@ -235,7 +256,7 @@ sub own
 		write_file("$b->{src}/src/test/$suite/$schedule",
 			join '', map { "test: $_\n" } uniq @{ $tests{$suite} });
 	}
-	my @results = $self->run_suites($name, $self->suites(@patches));
+	my @results = $self->touched($name);
 	$restore->();
 	$forget->();
 	return @results;

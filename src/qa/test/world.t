@@ -8,8 +8,7 @@ use FindBin;
 use lib "$FindBin::RealBin/..", "$FindBin::RealBin/../../lib";
 
 use PgSeries::Test;
-use PgSeries::Util qw(write_file);
-use PgSeries::World;
+use PgSeries::Util qw(read_file write_file);
 use Test::More;
 
 my $dir = File::Temp->newdir();
@@ -77,7 +76,8 @@ is_deeply(
 {
 
 	package Fake;
-	sub ensure { my ($self, $name) = @_; return { %$self, name => $name }; }
+	sub ensure   { my ($self, $name) = @_; return { %$self, name => $name }; }
+	sub describe { my ($self) = @_;        return $self; }
 	sub environment { return { PATH => "$dir:$ENV{PATH}" }; }
 	sub user        { return 0; }
 }
@@ -136,6 +136,19 @@ for (
 	like(meson($setup, $tests, $status), $like, "$setup, $tests: $like");
 }
 ok(!-e "$dir/called", 'nothing runs when the setup has failed');
+
+# What runs for patches: their suites, and two in any case.
+write_file("$dir/cube", "+++ b/contrib/cube/sql/cube.sql\n");
+$fake->{patches} = [ { path => "$dir/cube" } ];
+for ([ 'touched', 'cube' ], [ 'whole', 'cube isolation regress' ])
+{
+	my ($how, $suites) = @$_;
+	meson('tmp=OK', join(' ', map { "$_/x=OK" } split / /, $suites), 0);
+	unlink "$dir/called";
+	$test->$how('b');
+	is(join(' ', read_file("$dir/called") =~ /--suite (\S+)/g),
+		$suites, "what runs: $how");
+}
 
 # make check-world: what it printed, and its exit status.
 for (
