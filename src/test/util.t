@@ -121,11 +121,11 @@ SKIP:
 	skip 'there is no prlimit', 1
 	  if run_status([ 'prlimit', '--version' ], out => \my $version) != 0;
 	my $code =
-	  q{$SIG{XFSZ} = 'IGNORE'; eval { write_file($ARGV[0], 'x' x 100_000) }; print $@};
+	  q{$SIG{XFSZ} = 'IGNORE'; eval { write_file($ARGV[0], 'x' x 6000) }; print $@};
 	my @perl = ($^X, '-Isrc/lib', '-MPgSeries::Util=write_file');
 	like(
 		capture(
-			[ 'prlimit', '--fsize=8192', @perl, '-e', $code, "$dir/f" ],
+			[ 'prlimit', '--fsize=4096', @perl, '-e', $code, "$dir/f" ],
 			cwd => "$FindBin::RealBin/../.."),
 		qr/^cannot write .*File too large; check/,
 		'write_file that cannot write all');

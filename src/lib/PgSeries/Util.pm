@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Exporter       qw(import);
-use Fcntl          qw(:flock O_CREAT O_EXCL O_NOFOLLOW O_WRONLY);
+use Fcntl          qw(:flock O_CREAT O_EXCL O_WRONLY);
 use File::Basename qw(basename);
 use File::Path     ();
 use File::Spec     ();
@@ -541,7 +541,7 @@ sub write_file
 	my $temp = "$file.tmp$$";
 	my $why;
 	unlink $temp;
-	if (sysopen(my $fh, $temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
+	if (sysopen(my $fh, $temp, O_WRONLY | O_CREAT | O_EXCL))
 	{
 		binmode $fh;
 		print $fh $text or $why = "$!";
