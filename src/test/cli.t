@@ -4,11 +4,12 @@ use strict;
 use warnings FATAL => 'all';
 
 use FindBin;
-use lib "$FindBin::RealBin/lib";
+use lib map { "$FindBin::RealBin/$_" } qw(lib ../lib);
 
 use Fcntl      qw(:flock);
 use File::Path qw(make_path);
 use Fixture    qw(append refuses slurp spew);
+use PgSeries::CLI;
 use Test::More;
 
 my $f = Fixture->new;
@@ -32,6 +33,16 @@ for my $command (@commands)
 		  && $e eq '',
 		"$command --help: usage, options and example") or diag("$s\n$o$e");
 }
+# The command line is parsed by the help.
+my %options = PgSeries::CLI::options({}, <<'EOT');
+  -vN                version
+  --a-b              no value
+  --c=NAME=VALUE...  text, repeatable
+  --n=N              integer
+  --f=NUMBER         number
+EOT
+is("@{[ sort keys %options ]}", 'a-b c=s@ f=f n=i v=i', 'options');
+
 # A reader that has seen enough, and a full disk.
 for ([ '| true', 0, '' ], [ '>/dev/full', 2, 'cannot write standard output' ])
 {
