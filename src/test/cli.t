@@ -4,11 +4,12 @@ use strict;
 use warnings FATAL => 'all';
 
 use FindBin;
-use lib "$FindBin::RealBin/lib";
+use lib map { "$FindBin::RealBin/$_" } qw(lib ../lib);
 
 use Fcntl      qw(:flock);
 use File::Path qw(make_path);
-use Fixture    qw(refuses slurp spew);
+use Fixture    qw(append refuses slurp spew);
+use PgSeries::CLI;
 use Test::More;
 
 my $f = Fixture->new;
@@ -20,22 +21,27 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test stress server demo bench report submit rebase range-diff',
+	'fetch apply status export lint check build test server stress demo bench report submit rebase range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {
 	my ($s, $o, $e) = $f->pgseries($command, '--help');
 	ok( $s == 0
 		  && $o =~ /^Usage: pgseries \Q$command\E/m
-		  && $o =~ /^Options:\n(?:  -.*\n)*  --help /m
-		  && $o =~ /^Example: .*pgseries \Q$command\E/m
+		  && $o =~
+		  /^  --help +show this text\n\n  Example: .*pgseries \Q$command\E/m
 		  && $e eq '',
 		"$command --help: usage, options and example") or diag("$s\n$o$e");
 }
-is_deeply(
-	[ $f->pgseries('help', 'apply') ],
-	[ $f->pgseries('apply', '--help') ],
-	'help COMMAND');
+# The command line is parsed by the help.
+my %options = PgSeries::CLI::options({}, <<'EOT');
+  -vN                version
+  --a-b              no value
+  --c=NAME=VALUE...  text, repeatable
+  --n=N              integer
+  --f=NUMBER         number
+EOT
+is("@{[ sort keys %options ]}", 'a-b c=s@ f=f n=i v=i', 'options');
 
 # A reader that has seen enough, and a full disk.
 for ([ '| true', 0, '' ], [ '>/dev/full', 2, 'cannot write standard output' ])
@@ -86,15 +92,22 @@ for (
 		'one thing at a time, not prefix and topic', 'check',
 		'--prefix=1', '--topic=one'
 	],
-	[ 'takes one topic, not "each"', 'check', '--plans', '--topic=each' ],
 	[ 'no argument "word"', 'check', 'word' ],
 	[ 'no configuration "nonesuch"', 'check', '--world', 'nonesuch' ],
 	[ 'start, stop or psql', 'server', 'restart' ],
+	[ 'server takes start|stop|psql', 'server' ],
+	[ 'server takes no argument "x"', qw(server start base x) ],
+	[ 'bench takes NAME...|all', 'bench' ],
+	[ 'rebase takes a version', 'rebase' ],
+	[ 'range-diff takes a version and a version', 'range-diff', 'v1' ],
+	[ 'no patch 3', 'apply', '3' ],
+	[ 'submit needs a version', 'submit' ],
+	[ 'submit needs a topic', 'submit', '-v1' ],
+	[ 'no topic "nonesuch"', 'submit', '-v1', '--topic=nonesuch' ],
 	[ 'no server "assert"', 'server', 'start', 'assert' ],
 	[ '--port=65536 is not a port', 'server', 'start', '--port=65536' ],
 	[ 'takes sqlsmith, differential or crash', 'stress', 'nonesuch' ],
-	[ 'crash has no queries', 'stress', 'crash', '--queries=1' ],
-	[ '--rounds=0 is not positive', 'stress', 'crash', '--rounds=0' ],
+	[ '--count=0 is not positive', 'stress', 'crash', '--count=0' ],
 	[ '--seed=-1 is not a seed', 'stress', 'crash', '--seed=-1' ])
 {
 	my ($says, @arguments) = @$_;
@@ -116,11 +129,16 @@ like(
 	qr/^worktree: .*: not made yet \(pgseries apply\)$/m,
 	'and that there is no worktree');
 like($out, qr/^build patched: +not built  /m, 'nor a build');
-flock($lock, LOCK_UN) or die $!;
+{
+	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
+	alarm 1;
+	($status, $out, $err) = $f->pgseries('fetch');
+	is($status, 0, 'what changes something while another command runs');
+	like($err, qr/^pgseries: waiting for another/, 'waits, and says so');
+}
 for (
 	[ 'server of build patched is not running', 'server', 'psql' ],
 	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ],
-	[ 'takes two versions', 'range-diff', 'v1' ],
 	[ 'no version "v1"', 'range-diff', 'v1', 'current' ])
 {
 	my ($says, @arguments) = @$_;
@@ -137,10 +155,11 @@ for ([ 1, 'one/0001' ], [ 2, 'two/0001' ])
 	my ($n, $place) = @$_;
 	like(
 		$err,
-		qr{^prefix-$n \($place\): fail  .*build and run\n(.*\n)*rerun: src/bin/pgseries check --prefix=$n\n.*^0 passed, 1 failed, 0 skipped$}m,
+		qr{^prefix-$n \($place\): fail  .*build and run\n(.*\n)*rerun: src/bin/pgseries check --prefix=$n\n.*^0 passed, 1 failed, 0 skipped \(touched, 0 minutes\)$}m,
 		"prefix $n is named");
 }
 like($out, qr/^0 passed, 2 failed, 0 skipped$/m, 'both are counted');
+ok(-d "$dir/work/b/prefix-$_", "the build of prefix $_ stays") for 1, 2;
 $f->no_script('meson');
 
 # The unprivileged user and the work directory.
@@ -188,6 +207,10 @@ refuses(2, 'gcc is missing', 'no compiler');
 ($status, $out, $err) = $f->pgseries('check', '--world', 'clang', {%few});
 refuses(2, 'clang is missing', 'no clang');
 like($err, qr/apt-get install clang$/, 'the remedy names the package');
+spew("$dir/few/gcc", "#!/bin/sh\nexit 1\n");
+chmod 0755, "$dir/few/gcc" or die $!;
+($status, $out, $err) = $f->pgseries('check', '--world', 'm32', {%few});
+refuses(2, 'gcc cannot make the programs of build m32', 'no gcc-multilib');
 ($status, $out, $err) = $f->pgseries('stress', 'sqlsmith', {%few});
 refuses(2, 'sqlsmith is missing', 'no sqlsmith');
 $f->script('df', "echo header\necho '/dev/x 100 90 10 90% /'");
@@ -200,5 +223,50 @@ $f->no_script('df');
 refuses(2, 'meson setup of base failed', 'a build that fails');
 like($err, qr/meson\.build/, 'shows the end of its log');
 ok(!-e "$dir/work/b/base/stamp", 'is not taken for done');
+
+# One that succeeds is made once, and again if anything differs; one that fails is not
+# taken for done.
+$f->script('meson', <<"EOT");
+case \$1 in --version) echo 1 && exit ;; setup) touch build.ninja ;; esac
+echo meson \$1 >>$dir/steps
+EOT
+$f->script('ninja', "echo ninja >>$dir/steps; [ ! -e $dir/broken ]");
+my $whole = 'meson setup ninja meson install';
+for (
+	[ 0, $whole ],
+	[ 0, '' ],
+	[ 0, $whole, PGSERIES_MESON_ARGS => '-Dx=y' ],
+	[ 1, $whole =~ s/ meson install//r ],
+	[ 1, 'ninja' ])
+{
+	my ($code, $steps, %env) = @$_;
+	spew("$dir/steps", '');
+	chmod 0666, "$dir/steps" or die $!;
+	spew("$dir/broken", '') if $code;
+	($status, $out, $err) =
+	  $f->pgseries('build', 'base',
+		{ PGSERIES_PATH => "$dir/bin:/usr/bin:/bin", %env });
+	is($status, $code, "a build: exit status $code") or diag($err);
+	is(join(' ', split ' ', slurp("$dir/steps")), $steps,
+		"its steps: $steps");
+	is(-e "$dir/work/b/base/stamp" ? 0 : 1, $code, 'and its stamp');
+}
+refuses(1, 'ninja -C of base failed', 'a build that fails');
+
+# check finds what lint does, or the round trip.
+for ([ 'check', 1 ], [ 'check --round-trip', 0 ])
+{
+	my ($command, $code) = @$_;
+	($status, $out, $err) = $f->pgseries(split / /, $command);
+	is($status, $code, "$command: exit status $code") or diag($out, $err);
+	is($out =~ /^2 patches checked, 8 findings\n/m ? 1 : 0,
+		$code, 'findings');
+	like($out, qr/^round trip: no difference$/m, 'and the round trip');
+}
+append("$dir/patches/18/one/0001-Change-line-3.patch", "\n");
+($status, $out, $err) = $f->pgseries('check', '--round-trip');
+is($status, 1, 'the round trip finds something') or diag($out);
+like($err, qr/^pgseries: patches.* does not survive apply and export; run/m,
+	'says so');
 
 done_testing();

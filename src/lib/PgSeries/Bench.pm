@@ -30,7 +30,7 @@ checked before a case is measured, and how instructions and times are.
 
 =head1 FUNCTIONS
 
-All raise a L<PgSeries::Error>.
+All raise a PgSeries::Error.
 
 =over
 

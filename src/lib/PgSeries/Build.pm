@@ -9,19 +9,13 @@ use File::Path       qw(remove_tree);
 use PgSeries::Config ();
 use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool free_bytes info make_dir on_exit processors progress read_file run run_status tail_file write_file);
+  qw(capture fail find_tool info make_dir minutes on_exit processors progress read_file run run_status tail_file write_file);
 
 =pod
 
 =head1 NAME
 
 PgSeries::Build - builds of upstream with none, some or all of the patches
-
-=head1 SYNOPSIS
-
-  my $build = PgSeries::Build->new($config, $series);
-  my $b = $build->ensure('patched');
-  print "$b->{bin}/psql\n";
 
 =head1 DESCRIPTION
 
@@ -63,7 +57,6 @@ my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
 my @AUTOCONF = qw(--enable-cassert --enable-debug --enable-tap-tests
   --enable-injection-points --with-ssl=openssl --with-lz4 --with-zstd
   --with-libxml);
-use constant NEEDED_BYTES => 3 * 1024**3;
 
 # Variants of the assertion build: options of meson, compiler, environment of the
 # build's programs, how many times as long tests may take; and what they need that
@@ -166,16 +159,16 @@ sub place
 	return;
 }
 
-=item ensure($name, %options)
+=item ensure($name)
 
-Brings a build up to date and returns its description.  With C<install>
-(the default), it is installed below its own directory.
+Brings a build up to date, installed below its own directory, and returns its
+description.
 
 =cut
 
 sub ensure
 {
-	my ($self, $name, %opt) = @_;
+	my ($self, $name) = @_;
 	my $b = $self->describe($name);
 	my $config = $self->{config};
 	$self->check_tools($b);
@@ -191,7 +184,7 @@ sub ensure
 	make_dir($b->{inst}, $config->user);
 	remove_tree($b->{inst}, { keep_root => 1 });
 	remove_tree("$b->{build}/tmp_install");
-	$self->ninja($b, [ 'install', '--quiet' ], 'install.log');
+	$self->ninja($b, ['install'], 'install.log');
 	write_file($b->{stamp}, $want);
 	return $b;
 }
@@ -202,11 +195,12 @@ sub make
 	my ($self, $b, $commit, $what) = @_;
 	my $config = $self->{config};
 	my $work = $config->work;
+	my (undef, $line) = split /\n/, capture([ 'df', '-Pk', $work ]);
 	fail(
 		2,
 		"less than 3 GB are free in $work",
 		'free some space there, or name another directory in PGSERIES_WORKDIR'
-	) if free_bytes($work) < NEEDED_BYTES;
+	) if (split ' ', $line)[3] < 3 * 1024**2;
 	make_dir($b->{dir});
 	make_dir($b->{build}, $config->user);
 	make_dir($b->{log}, $config->caller);
@@ -271,18 +265,15 @@ sub environment
 	return { %{ $self->{config}->environment }, %{ $b->{env} } };
 }
 
-my %toolchain;
-
+# What the compiler says of itself, and the program that sets up the build.
 sub toolchain
 {
 	my ($b) = @_;
-	return join '/', map {
-		$toolchain{$_} ||= (
-			split /\n/,
-			capture(
-				[ $_, '--version' ],
-				env => { PATH => PgSeries::Config::PATH }))[0]
-	} $b->{cc}, $b->{make} ? 'make' : 'meson';
+	my $env = { PATH => PgSeries::Config::PATH };
+	return join '/',
+	  map { capture([ $_, '--version' ], env => $env) =~ s/\n.*//sr }
+	  $b->{cc},
+	  $b->{make} ? 'make' : 'meson';
 }
 
 sub checkout
@@ -340,8 +331,7 @@ sub configure
 
 =item ninja($build, \@targets, $log)
 
-Runs ninja in a build, or make.  The log's end is shown if that fails; while it
-runs, C<progress> shows the steps done and the minutes left.
+Runs ninja in a build, or make; an error has code 1 and the end of the log.
 
 =cut
 
@@ -356,43 +346,32 @@ sub ninja
 		'make', '-C', $b->{build}, '--silent', '-j', processors(),
 		$install ? 'install-world-bin' : 'world-bin'
 	  ]
-	  : $install ? [ 'meson', @$targets, '--no-rebuild', '-C', $b->{build} ]
+	  : $install ? [ qw(meson install --quiet --no-rebuild -C), $b->{build} ]
 	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
 	my $start = time;
 	run($command,
 		watch => sub {
-			my $said = steps(tail_file($file, 50), time - $start);
-			progress("building $b->{name}: $said") if defined $said;
+			my ($done, $all) =
+			  tail_file($file, 50) =~ m{.*^\[(\d+)/(\d+)\] }ms
+			  or return;
+			my $took = time - $start;
+			my $left = $done && $took / $done * ($all - $done);
+			progress("building $b->{name}: $done/$all"
+				  . ($took < 10 ? '' : ', about ' . minutes($left) . ' left')
+			);
 		},
 		env => $self->environment($b),
 		user => $config->user,
 		log => $file,
 		disk => $config->work,
 		code => 1,
-		tail_lines => 30,
 		what => "@{$command}[0 .. 1] of $b->{name}",
 		remedy =>
 		  "see $file, correct the patch, then rerun: src/bin/pgseries build "
 		  . ($b->{rerun} // $b->{name}));
 	return;
-}
-
-=item steps($output, $seconds)
-
-A function.  Returns how far ninja is, by its output after that time ("20/50, about
-3 min left"), or undef if it has not said so.
-
-=cut
-
-sub steps
-{
-	my ($output, $seconds) = @_;
-	my ($done, $all) = $output =~ m{.*^\[(\d+)/(\d+)\] }ms or return;
-	return "$done/$all" if $seconds < 10 || $done == 0;
-	my $left = $seconds * ($all - $done) / $done;
-	return sprintf '%d/%d, about %d min left', $done, $all, ($left + 59) / 60;
 }
 
 =item install_to($prefix)

@@ -12,7 +12,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(fail info note_interrupts read_file run_cleanups take_lock);
+  qw(as_error fail info note_interrupts read_file run_cleanups take_lock);
 
 =pod
 
@@ -22,122 +22,134 @@ PgSeries::CLI - the commands of pgseries
 
 =head1 DESCRIPTION
 
-One table, C<%COMMAND>, holds for every command its usage (if empty, it takes no
-words), summary, options, example and code.  The code gets the command line's
-context and the words that are left, and returns the exit status; C<check>, called
-in the same way before the lock is taken, raises an error if they make no sense.
-C<lock> is 0 for a command that changes nothing.  Results go to standard output,
-all else to standard error.
+C<$HELP> is both what C<--help> prints and what the command line is parsed by: for every
+command the words that it takes (those in brackets may be left out, "..." stands for
+more), a line on what it does, its options and an example.  A number is called N or
+NUMBER.
+
+C<%COMMAND> has the code of each, which gets the command line's context and the words
+and returns the exit status; C<check>, called in the same way before the lock is taken,
+raises an error if they make no sense.  C<lock> is 0 for a command that changes nothing.
+Results go to standard output, all else to standard error.
 
 =cut
 
+my $HELP = <<'EOT';
+fetch
+  obtain upstream's source and verify its checksum
+  Example: PGSERIES_TARBALL=~/postgresql-18.6.tar.bz2 pgseries fetch
+apply [N]
+  make the worktree: upstream plus the first N patches, or all
+  Example: pgseries apply 2
+status
+  show the patches, the worktree and the builds
+  Example: pgseries status
+export
+  write the worktree's commits to patches/
+  --dry-run          write nothing; exit 1 if anything differs
+  --topic=TOPIC      topic of commits that are new
+  --remove           drop the patches that have no commit
+  Example: pgseries export --topic=indexes
+lint
+  check the form of the patches
+  Example: pgseries lint
+check [CONFIGURATION...]
+  check that the series holds: lint and round trip, or one of these
+  --round-trip       apply, export and compare only
+  --prefix=K         build and test the first K patches, or each prefix from K to L
+                     (10-20), or "each"
+  --topic=TOPIC      build and test one topic on plain upstream, or "each"
+  --world            test the series in all configurations, or those named: assert,
+                     autoconf, exec-backend, sanitize, clang, m32, valgrind
+  --plans            run the regression suite on base and patched, compare all plans
+  Example: pgseries check --topic=each
+build [NAME...]
+  build base and patched, or the builds named
+  Others are base-assert, assert, prefix-N, topic-NAME, and those of check --world.
+  --prefix=DIR       build the series for real use and install it here
+  Example: pgseries build --prefix=/opt/pgsql
+test [NAME...]
+  run tests on the assertion build
+  Names are regress, isolation, added, extension, docs, world, and those of upstream's
+  tests and suites.
+  --build=NAME       the build to test (default: assert)
+  Example: pgseries test isolation recovery/027_stream_regress
+server start|stop|psql [base|patched]
+  run a server of a build (default: patched), or psql on it
+  --port=N           TCP port (base 15432, patched 15433)
+  Example: pgseries server start && pgseries server psql
+stress sqlsmith|differential|crash
+  look for crashes and wrong results: random statements, kill -9
+  --seed=N           seed of what is random (default: the time)
+  --short            a minute or two only
+  --count=N          of queries (sqlsmith: 500000, differential: 20000) or crashes (100)
+  --build=NAME       the build to test (default: assert; differential: patched)
+  Example: pgseries stress differential --seed=1 --count=1000
+demo
+  show on one screen what the series does
+  --tiny             measure tiny tables, and only once: a test of the demo
+  Example: pgseries demo
+bench NAME...|all
+  measure base against patched
+  --method=METHOD    instructions, count or time only (default: all that there are)
+  --gate=NUMBER      exit 1 if patched needs more than this share of base, such as 1.01
+  --case=NAME=VALUE...
+                     only cases with this value (repeatable)
+  --pairs=N          number of A/B pairs (default: the benchmark's)
+  --seconds=NUMBER   length of one timed run
+  --seed=N           seed of the order of the pairs
+  --output=DIR       directory for the results (default: BUILD/results)
+  Example: pgseries bench many-indexes --method=instructions --case indexes=60
+report
+  write BUILD/report/index.html: plots, worst cases, all figures
+  --results=DIR      directory of results (default: benchmarks/results)
+  --docs             write doc/results.md and the figures in README.md instead
+  --dry-run          with --docs: write nothing; exit 1 if a document differs
+  Example: pgseries report --results=build/results
+submit
+  write a topic's patches and cover letter, ready to mail; sends nothing
+  -vN                version of the set; needed, as the topic is
+  --topic=TOPIC      the topic, or "each": a set for each
+  --author=AUTHOR    NAME <MAIL>, the sender (default: git config pgseries.author)
+  Example: pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"
+rebase VERSION
+  tell which patches need a hand on another minor release
+  --tarball=FILE     its tarball (default: obtain it)
+  Example: pgseries rebase 18.7
+range-diff VERSION VERSION
+  compare two versions of the series
+  They are sets made by submit, tags or commits of this checkout, or "current".
+  Example: pgseries range-diff v1 current
+EOT
+
 my %COMMAND = (
 	fetch => {
-		usage => '',
-		summary => 'obtain upstream\'s source and verify its checksum',
-		example =>
-		  'PGSERIES_TARBALL=~/postgresql-18.6.tar.bz2 pgseries fetch',
 		code => sub {
 			my ($c) = @_;
 			return $c->say($c->series->upstream->fetch);
 		},
 	},
 	apply => {
-		usage => '[N]',
-		summary =>
-		  'make the worktree: upstream plus the first N patches (all by default)',
-		example => 'pgseries apply 2',
+		check => sub {
+			my ($c, $n) = @_;
+			$c->series->prefix($n) if defined $n;
+		},
 		code => \&apply,
 	},
-	status => {
-		usage => '',
-		summary => 'show the patches, the worktree and the builds',
-		example => 'pgseries status',
-		lock => 0,
-		code => \&status,
-	},
-	export => {
-		usage => '',
-		summary => 'write the worktree\'s commits to patches/',
-		options => {
-			'dry-run' => 'write nothing; exit 1 if anything differs',
-			'topic=s' => 'topic of commits that are new',
-			'remove' => 'drop the patches that have no commit',
-		},
-		example => 'pgseries export --topic=indexes',
-		code => \&export,
-	},
-	lint => {
-		usage => '',
-		summary => 'check the form of the patches',
-		example => 'pgseries lint',
-		code => \&lint,
-	},
-	check => {
-		usage => '[CONFIGURATION...]',
-		summary =>
-		  'check that the series holds: lint and round trip, or what an option names',
-		options => {
-			'round-trip' => 'apply, export and compare only',
-			'prefix=s' =>
-			  'build and test the first K patches, or each prefix from K to L (10-20), or "each"',
-			'topic=s' =>
-			  'build and test one topic on plain upstream, or "each"',
-			'world' =>
-			  'test the series in all configurations, or those named: assert, autoconf, exec-backend, sanitize, clang, m32, valgrind',
-			'plans' =>
-			  'run the regression suite on base and patched (or the topic) and compare all plans',
-		},
-		example => 'pgseries check --topic=each',
-		check => \&check_check,
-		code => \&check,
-	},
-	build => {
-		usage => '[NAME...]',
-		summary =>
-		  'build base and patched, or the builds named (base, patched, base-assert, assert, prefix-N, topic-NAME, or one of check --world)',
-		options => {
-			'prefix=s' => 'build the series for real use and install it here'
-		},
-		example => 'pgseries build --prefix=/opt/pgsql',
-		check => \&check_build,
-		code => \&build,
-	},
+	status => { code => \&status, lock => 0 },
+	export => { code => \&export },
+	lint => { code => \&lint },
+	check => { code => \&check, check => \&check_check },
+	build => { code => \&build, check => \&check_build },
 	test => {
-		usage => '[NAME...]',
-		summary =>
-		  'run tests on the assertion build: regress, isolation, added, extension, docs, world, or names of upstream\'s tests or suites',
-		options => { 'build=s' => 'the build to test (default: assert)' },
-		example => 'pgseries test isolation recovery/027_stream_regress',
 		check => sub {
 			my ($c) = @_;
 			$c->builds->describe($c->{option}{build} //= 'assert');
 		},
 		code => \&test,
 	},
-	server => {
-		usage => 'start|stop|psql [base|patched]',
-		summary =>
-		  'run a server of a build (default: patched), or psql on it',
-		options => { 'port=i' => 'TCP port (base 15432, patched 15433)' },
-		example => 'pgseries server start && pgseries server psql',
-		check => \&check_server,
-		code => \&server,
-	},
+	server => { code => \&server, check => \&check_server },
 	stress => {
-		usage => 'sqlsmith|differential|crash',
-		summary =>
-		  'look for crashes and wrong results with random statements, or kill -9',
-		options => {
-			'seed=i' => 'seed of what is random (default: the time)',
-			'short' => 'a minute or two only',
-			'queries=i' =>
-			  'number of queries (sqlsmith: 500000, differential: 20000)',
-			'rounds=i' => 'number of crashes (default: 100)',
-			'build=s' =>
-			  'the build to test (default: assert; differential: patched)',
-		},
-		example => 'pgseries stress differential --seed=1 --queries=1000',
 		check => sub {
 			require PgSeries::Stress;
 			return PgSeries::Stress::check_arguments(@_);
@@ -145,93 +157,54 @@ my %COMMAND = (
 		code => sub { return PgSeries::Stress::command(@_); },
 	},
 	demo => {
-		usage => '',
-		summary => 'show on one screen what the series does',
-		options => {
-			'tiny' =>
-			  'measure tiny tables, and only once: a test of the demo',
-		},
-		example => 'pgseries demo',
 		code => sub {
 			require PgSeries::Demo;
 			return PgSeries::Demo::command(@_);
 		},
 	},
 	bench => {
-		usage => 'NAME... | all',
-		summary => 'measure base against patched',
-		options => {
-			'method=s' =>
-			  'instructions, count or time only (default: what the benchmark has)',
-			'gate=f' =>
-			  'exit 1 if patched needs more than this share of base, such as 1.01',
-			'case=s@' => 'only cases with NAME=VALUE (repeatable)',
-			'pairs=i' => 'number of A/B pairs (default: the benchmark\'s)',
-			'seconds=f' => 'length of one timed run',
-			'seed=i' => 'seed of the order of the pairs',
-			'output=s' =>
-			  'directory for the results (default: BUILD/results)',
+		code => sub {
+			require PgSeries::Bench;
+			return PgSeries::Bench::command(@_);
 		},
-		example =>
-		  'pgseries bench many-indexes --method=instructions --case indexes=60',
 		check => sub {
 			require PgSeries::Bench;
 			return PgSeries::Bench::chosen(@_);
 		},
-		code => sub { return PgSeries::Bench::command(@_); },
 	},
 	report => {
-		usage => '',
-		summary =>
-		  'write BUILD/report/index.html: plots, worst cases, all figures',
-		options => {
-			'results=s' =>
-			  'directory of results (default: benchmarks/results)',
-			'docs' =>
-			  'write doc/results.md and the figures in README.md instead',
-			'dry-run' =>
-			  'with --docs: write nothing; exit 1 if a document differs',
-		},
-		example => 'pgseries report --results=build/results',
-		code => \&report,
-	},
-	submit => {
-		usage => '-vN --topic=NAME',
-		summary =>
-		  'write vN-0001-... patches and cover letter of a topic, ready to mail; sends nothing',
-		options => {
-			'v=i' => 'version of the set',
-			'topic=s' => 'the topic, or "each": a set for each',
-			'author=s' =>
-			  'NAME <MAIL>, the sender (default: git config pgseries.author)',
-		},
-		example =>
-		  'pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"',
-		code => \&submit,
-	},
-	rebase => {
-		usage => 'VERSION',
-		summary => 'tell which patches need a hand on another minor release',
-		options => {
-			'tarball=s' => 'its tarball (default: obtain it)',
-		},
-		example => 'pgseries rebase 18.7',
-		code => \&rebase,
-	},
-	'range-diff' => {
-		usage => 'FROM TO',
-		summary =>
-		  'compare two versions of the series: sets made by submit, tags or commits of this checkout, or "current"',
-		example => 'pgseries range-diff v1 current',
 		code => sub {
-			my ($c, $from, $to, @more) = @_;
-			usage_error('range-diff takes two versions', 'range-diff')
-			  if !defined $to || @more;
-			my $text = $c->series->range_diff(map { $c->series->version($_) }
-				  ($from, $to));
-			return $c->say($text);
+			require PgSeries::Report;
+			return PgSeries::Report::report_command(@_);
 		},
-	},);
+	},
+	submit => { code => \&submit, check => \&check_submit },
+	rebase => { code => \&rebase },
+	'range-diff' => {
+		code => sub {
+			my ($c, @versions) = @_;
+			my $series = $c->series;
+			return $c->say(
+				$series->range_diff(map { $series->version($_) } @versions));
+		},
+	});
+# The configurations of check --world, and the method of PgSeries::Test for each.
+my @WORLD = (
+	[ 'assert', 'world' ],
+	[ 'autoconf', 'world' ],
+	[ 'exec-backend', 'whole' ],
+	[ 'sanitize', 'whole' ],
+	[ 'clang', 'whole' ],
+	[ 'm32', 'whole' ],
+	[ 'valgrind', 'own' ]);
+
+my @names;
+for (split /\n(?=\w)/, $HELP)
+{
+	my ($name, $usage, $text) = /^(\S+) ?(\N*)\n(.*)/s;
+	push @names, $name;
+	@{ $COMMAND{$name} }{qw(usage help)} = ($usage, $text);
+}
 
 =head1 FUNCTIONS
 
@@ -264,10 +237,7 @@ sub main
 	};
 	if (!defined $status)
 	{
-		my $error = $@;
-		$error =
-		  PgSeries::Error->new(message => "$error", remedy => 'report it')
-		  unless ref $error;
+		my $error = as_error($@);
 		info($error->{detail}) if defined $error->{detail};
 		info("pgseries: $error->{message}; $error->{remedy}");
 		$status = $error->{code};
@@ -278,9 +248,8 @@ sub main
 
 sub usage_error
 {
-	my ($message, $command) = @_;
-	return fail(2, $message,
-		'see: pgseries ' . (defined $command ? "$command " : '') . '--help');
+	my ($message, @command) = @_;
+	return fail(2, $message, "see: pgseries @{[ @command, '--help' ]}");
 }
 
 sub dispatch
@@ -288,87 +257,80 @@ sub dispatch
 	my ($top, @arguments) = @_;
 	my $c = bless {}, 'PgSeries::CLI';
 	my $name = shift @arguments // '';
-	if ($name eq '') { print STDERR help(); return 2; }
-	if ($name =~ /^(help|--help|-h|-\?)$/)
-	{
-		print help(@arguments ? known($arguments[0]) : ());
-		return 0;
-	}
-	$name = 'status' if $name =~ /^(--version|-V)$/;
+	if ($name eq '')       { print STDERR help(); return 2; }
+	if ($name eq '--help') { print help();        return 0; }
 	usage_error("unknown option $name") if $name =~ /^-/;
-	my $command = $COMMAND{ known($name) };
+	my $command = $COMMAND{$name} // usage_error("unknown command \"$name\"");
 	my $parser = Getopt::Long::Parser->new(
 		config => [qw(no_auto_abbrev no_ignore_case)]);
-	my $said = '';
 	local @ARGV = map { /^-v(\d+)$/ ? ('--v', $1) : $_ } @arguments;
-	my ($ok, $want_help);
-	{
-		local $SIG{__WARN__} = sub { $said .= $_[0]; };
-		$ok = $parser->getoptions(
-			'help|h' => \$want_help,
-			map {
-				my ($key) = /^([\w-]+)/;
-				($_ => \$c->{option}{ $key =~ s/-/_/gr })
-			} keys %{ $command->{options} || {} });
-	}
+	local $SIG{__WARN__} =
+	  sub { usage_error(lcfirst $_[0] =~ s/\n.*//sr, $name); };
+	$parser->getoptions(
+		'help' => \my $want_help,
+		options($c->{option} = {}, $command->{help}));
 	if ($want_help) { print help($name); return 0; }
-	usage_error(lcfirst((split /\n/, $said)[0]), $name) unless $ok;
-	no_words($name, @ARGV) if $command->{usage} =~ /^(?:-|$)/;
+	check_words($name, @ARGV);
 	$c->{config} = PgSeries::Config->new(top => $top);
 	$command->{check}->($c, @ARGV) if $command->{check};
 	take_lock($c->{config}->work . '/lock') if $command->{lock} // 1;
 	return $command->{code}->($c, @ARGV);
 }
 
-sub known
+# Getopt::Long's specifications of the options that a help text has, for a hash.
+sub options
 {
-	my ($name) = @_;
-	usage_error("unknown command \"$name\"") unless $COMMAND{$name};
-	return $name;
+	my ($hash, $help) = @_;
+	my %type = ('' => '', N => '=i', NUMBER => '=f');
+	my @options = $help =~ /^  -vN/m ? ('v=i' => \$hash->{v}) : ();
+	while ($help =~ /^  --([\w-]+)=?(\S*)/mg)
+	{
+		my ($name, $value) = ($1, $2);
+		my $spec = $name . ($type{$value} // '=s');
+		$spec .= '@' if $value =~ /\.\.\.$/;
+		push @options, $spec => \$hash->{ $name =~ s/-/_/gr };
+	}
+	return @options;
+}
+
+# As many words as the usage has?
+sub check_words
+{
+	my ($name, @words) = @_;
+	my $usage = $COMMAND{$name}{usage};
+	my @takes = split ' ', $usage;
+	my @must = grep { !/^\[/ } @takes;
+	usage_error(
+		"$name takes " . join(' and ', map { /^\w+$/ ? "a \L$_" : $_ } @must),
+		$name) if @words < @must;
+	usage_error("$name takes no argument \"$words[@takes]\"", $name)
+	  if @words > @takes && $usage !~ /\.\.\./;
+	return;
 }
 
 sub help
 {
 	my ($name) = @_;
-	if (!defined $name)
+	if (defined $name)
 	{
-		my $text = join '',
-		  map { sprintf "  %-11s %s\n", $_, $COMMAND{$_}{summary} }
-		  qw(fetch apply status export lint check build test stress server
-		  demo bench report submit rebase range-diff);
-		return <<"EOT";
+		my ($usage, $text) = @{ $COMMAND{$name} }{qw(usage help)};
+		return "Usage: pgseries $name [OPTION]... $usage\n\n" . $text =~
+		  s/^(?=  Example)/  --help             show this text\n\n/mr . "\n";
+	}
+	my $list = join '',
+	  map { sprintf "  %-10s%s\n", $_, (split /\n/, $COMMAND{$_}{help})[0] }
+	  @names;
+	return <<"EOT";
 pgseries - a PostgreSQL patch series: apply, build, test, measure, submit
 
 Usage: pgseries COMMAND [OPTION]...
 
 Commands:
-$text
+$list
 Exit status: 0 success; 1 a finding, a failed test or a regression; 2 trouble
 (usage, missing tool, wrong checksum, full disk); 3 a patch does not apply;
 130 interrupted.  "pgseries COMMAND --help" tells more; doc/develop.md is the
 manual.
-EOT
-	}
-	my $command = $COMMAND{$name};
-	my %options =
-	  (%{ $command->{options} || {} }, 'help' => 'show this text');
-	my %word = (s => '=TEXT', i => '=N', f => '=NUMBER');
-	my $text = '';
-	for my $spec (sort keys %options)
-	{
-		my ($key, $type) = $spec =~ /^([\w-]+)(?:=(\w))?/;
-		my $shown =
-		  $key eq 'v' ? '-vN' : "--$key" . ($type ? $word{$type} : '');
-		$text .= sprintf "  %-18s %s\n", $shown, $options{$spec};
-	}
-	return <<"EOT";
-pgseries $name - $command->{summary}
-
-Usage: pgseries $name [OPTION]... $command->{usage}
-
-Options:
-$text
-Example: $command->{example}
 EOT
 }
 
@@ -396,19 +358,11 @@ sub say
 	return 0;
 }
 
-sub no_words
-{
-	my ($name, @words) = @_;
-	usage_error("$name takes no argument \"$words[0]\"", $name) if @words;
-	return;
-}
-
 # The commands.
 
 sub apply
 {
-	my ($c, $n, @more) = @_;
-	no_words('apply', @more);
+	my ($c, $n) = @_;
 	my $count = $c->series->apply($n);
 	return $c->say($c->series->tree
 		  . ': upstream '
@@ -494,41 +448,30 @@ sub run_lint
 {
 	my ($c) = @_;
 	require PgSeries::Lint;
-	return PgSeries::Lint->new($c->series,
-		pgindent => scalar find_bsdindent($c))->run;
-}
-
-sub find_bsdindent
-{
-	my ($c) = @_;
-	for my $name (qw(assert patched base-assert base))
-	{
-		my $b = $c->builds->describe($name);
-		my $program = "$b->{build}/src/tools/pg_bsd_indent/pg_bsd_indent";
-		return $program if -x $program;
-	}
-	return;
+	my ($indent) =
+	  grep { -x }
+	  map {
+		$c->builds->describe($_)->{build}
+		  . '/src/tools/pg_bsd_indent/pg_bsd_indent'
+	  } qw(assert patched base-assert base);
+	return PgSeries::Lint->new($c->series, pgindent => $indent)->run;
 }
 
 sub check_check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	my @modes = grep { defined $o->{$_} } qw(round_trip prefix world plans);
-	push @modes, 'topic' if defined $o->{topic} && !$o->{plans};
+	my @modes =
+	  grep { defined $o->{$_} } qw(round_trip prefix topic world plans);
 	usage_error(
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
 		'check') if @modes > 1;
-	if ($o->{world})
-	{
-		require PgSeries::World;
-		return PgSeries::World::configurations($c, @words);
-	}
-	no_words('check', @words);
-	usage_error('check --plans takes one topic, not "each"', 'check')
-	  if $o->{plans} && ($o->{topic} // '') eq 'each';
-	$c->builds->describe($_) for names_to_check($c->series, $o);
+	$c->{names} = [ names_to_check($c->series, $o, @words) ];
+	my @builds = map { $c->builds->describe($_) } @{ $c->{names} };
+
+	# All hours of work would be in vain.
+	$c->builds->check_tools($_) for @builds;
 	return;
 }
 
@@ -536,71 +479,73 @@ sub check
 {
 	my ($c, @words) = @_;
 	my $o = $c->{option};
-	my $series = $c->series;
-	return PgSeries::World::command($c, @words) if $o->{world};
+	return check_builds($c, @{ $c->{names} }) if @{ $c->{names} };
 	if ($o->{plans})
 	{
 		require PgSeries::Plans;
-		my @builds =
-		  defined $o->{topic}
-		  ? ('base-assert', "topic-$o->{topic}")
-		  : ('base', 'patched');
-		return PgSeries::Plans::compare($c, @builds);
+		return PgSeries::Plans::compare($c);
 	}
-	my @names = names_to_check($series, $o);
-	return check_builds($c, @names) if @names;
-	my ($lint, $found) = ('', 0);
-	if (!$o->{round_trip})
-	{
-		my $result = run_lint($c);
-		$lint = PgSeries::Lint::format_text($result);
-		$found = @{ $result->{findings} };
-	}
-	my @said = $series->round_trip;
+	my $findings = $o->{round_trip} ? 0 : lint($c);
+	my @said = $c->series->round_trip;
 	info(
 		'pgseries: patches/ does not survive apply and export; run: pgseries apply && pgseries export'
 	) if @said;
-	$c->say(
-		$lint . (@said ? join("\n", @said) : 'round trip: no difference'));
-	return @said || $found ? 1 : 0;
+	$c->say(@said ? join("\n", @said) : 'round trip: no difference');
+	return @said || $findings ? 1 : 0;
 }
 
-# Builds prefixes or topics, and runs the tests that their patches touch.
+# Builds prefixes, topics or configurations, and tests them.
 sub check_builds
 {
 	my ($c, @names) = @_;
 	my $test = PgSeries::Test->new($c->config, $c->builds);
+	my %how = map { @$_ } @WORLD;
 	my ($place, @results);
 	for my $name (@names)
 	{
-		# Prefixes follow each other in one directory, where little is to be
-		# compiled from one to the next; that of a failure is left as it is.
-		$c->builds->place($name, $place //= $name)
-		  if defined $c->{option}{prefix};
-		my @of = PgSeries::Test::attempt(
-			'src/bin/pgseries check --' . $name =~ s/-/=/r,
-			sub {
-				my @patches = @{ $c->builds->describe($name)->{patches} };
-				return $test->run_suites($name, $test->suites(@patches));
-			});
+		my $start = time;
+		my ($how, $shown, $option) = ('touched', $name, $name =~ s/-/=/r);
+		($how, $option) = ($how{$name}, "world $name") if $c->{option}{world};
+		if (defined $c->{option}{prefix})
+		{
+			# Prefixes follow each other in one directory, where little is to be
+			# compiled from one to the next; that of a failure is left as it is.
+			$c->builds->place($name, $place //= $name);
+			my $last = $c->builds->describe($name)->{patches}[-1];
+			$shown = "$name (" . place($last) . ')';
+		}
+		my @of = PgSeries::Test::attempt("src/bin/pgseries check --$option",
+			sub { $test->$how($name) });
 		undef $place if grep { $_->{result} eq 'fail' } @of;
-		my $shown = $name;
-		$shown .=
-		  ' (' . place($c->builds->describe($name)->{patches}[-1]) . ')'
-		  if defined $c->{option}{prefix};
 		$_->{name} = "$shown: $_->{name}" for @of;
 		push @results, @of;
 
 		# An interrupt must not take with it what has been found.
-		info("$shown: " . PgSeries::Test::told(0, @of)) if @names > 1;
+		info(
+			sprintf '%s: %s (%s, %.0f minutes)',
+			$shown, PgSeries::Test::told(0, @of),
+			$how, (time - $start) / 60) if @names > 1;
 	}
-	return show_results($c, @results);
+	return show_results($c, @names == 1, @results);
 }
 
-# The builds that --prefix or --topic asks for.
+# The builds that the options ask for.
 sub names_to_check
 {
-	my ($series, $o) = @_;
+	my ($series, $o, @words) = @_;
+	if ($o->{world})
+	{
+		my @all = map { $_->[0] } @WORLD;
+		for my $word (@words)
+		{
+			fail(
+				2,
+				"there is no configuration \"$word\"",
+				"choose among: @all") unless grep { $_ eq $word } @all;
+		}
+		return @words ? @words : @all;
+	}
+	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
 	if (defined(my $prefix = $o->{prefix}))
 	{
 		my $n = $series->patches;
@@ -614,18 +559,26 @@ sub names_to_check
 		  if $first > $last;
 		return map { "prefix-$_" } $first .. $last;
 	}
-	return () if $o->{plans} || !defined $o->{topic};
-	return
-	  map { "topic-$_" }
-	  $o->{topic} eq 'each' ? $series->topics : ($o->{topic});
+	return map { "topic-$_" } topics($series, $o->{topic});
 }
 
+# The topics that an option names, "each" being all.
+sub topics
+{
+	my ($series, $topic) = @_;
+	return
+		!defined $topic  ? ()
+	  : $topic eq 'each' ? $series->topics
+	  :                    $topic;
+}
+
+# Prints all results, or failures only, and how many there are.
 sub show_results
 {
-	my ($c, @results) = @_;
+	my ($c, $all, @results) = @_;
 	fail(2, 'no test was run', 'name one: see pgseries test --help')
 	  unless @results;
-	$c->say(PgSeries::Test::told(1, @results));
+	$c->say(PgSeries::Test::told($all, @results));
 	return (grep { $_->{result} eq 'fail' } @results) ? 1 : 0;
 }
 
@@ -635,7 +588,8 @@ sub check_build
 	my $prefix = $c->{option}{prefix};
 	$c->builds->describe($_) for @names;
 	return unless defined $prefix;
-	no_words('build --prefix', @names);
+	usage_error("build --prefix takes no argument \"$names[0]\"", 'build')
+	  if @names;
 	fail(
 		2,
 		"--prefix=$prefix is not an absolute path",
@@ -687,15 +641,14 @@ sub test
 	}
 	push @results, $test->run_suites($build, \@suites, \@tests)
 	  if @suites || @tests;
-	return show_results($c, @results);
+	return show_results($c, 1, @results);
 }
 
 sub check_server
 {
-	my ($c, $what, $name, @more) = @_;
-	no_words('server', @more);
+	my ($c, $what, $name) = @_;
 	usage_error('server takes start, stop or psql', 'server')
-	  unless ($what // '') =~ /^(start|stop|psql)$/;
+	  unless $what =~ /^(start|stop|psql)$/;
 	usage_error("there is no server \"$name\"", 'server')
 	  unless ($name // 'base') =~ /^(base|patched)$/;
 	my $port = $c->{option}{port} // 1;
@@ -759,64 +712,53 @@ sub server
 	# psql is the person's and has the terminal.  Root does not run what the
 	# unprivileged user has built: there, psql runs as that user, on a terminal
 	# of its own.
-	my $user = $c->config->user;
 	my @command = ("$b->{bin}/psql");
-	if ($user && POSIX::isatty(0))
+	if (my $user = $c->config->user)
 	{
-		unshift @command, qw(runuser --pty -u), $user->{name}, '--';
-		$env{HOME} = $user->{home};
-		undef $user;
+		unshift @command, 'runuser', ('--pty') x POSIX::isatty(0), '-u',
+		  $user->{name}, '--', 'env', "HOME=$user->{home}";
 	}
-	eval {
-		PgSeries::Util::exec_child(\@command,
-			{ env => \%env, user => $user, stdin => 1 });
-	};
-	return fail(
-		2,
-		"cannot run $b->{bin}/psql: $@",
-		"run: src/bin/pgseries build $name");
-}
-
-sub report
-{
-	my ($c, @words) = @_;
-	no_words('report', @words);
-	require PgSeries::Report;
-	return PgSeries::Report::report_command($c);
+	return PgSeries::Util::exec_child(\@command, { env => \%env });
 }
 
 sub rebase
 {
-	my ($c, $version, @more) = @_;
-	usage_error('rebase takes a version', 'rebase')
-	  if !defined $version || @more;
+	my ($c, $version) = @_;
 	require PgSeries::Rebase;
 	my @results =
 	  PgSeries::Rebase::rebase($c->series, $version, $c->{option}{tarball});
-	my @conflicts = grep { $_->{result} eq 'conflicts' } @results;
-	my @lines =
-	  map { join(' ', $_->{result}, $_->{patch}, @{ $_->{files} }) } @results;
-	push @lines,
-	  @conflicts
-	  ? scalar(@conflicts) . ' of ' . scalar(@results) . ' need a hand'
-	  : "none of "
-	  . scalar(@results)
-	  . " needs a hand; branch series-$version has them";
-	$c->say(join("\n", @lines));
-	return @conflicts ? 3 : 0;
+	my $conflicts = grep { $_->{result} eq 'conflicts' } @results;
+	$c->say(
+		join "\n",
+		(   map { join ' ', @{$_}{qw(result patch)}, @{ $_->{files} } }
+			  @results),
+		($conflicts || 'none') . ' of '
+		  . @results
+		  . (
+			$conflicts
+			? ' need a hand'
+			: " needs a hand; branch series-$version has them"));
+	return $conflicts ? 3 : 0;
+}
+
+sub check_submit
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	usage_error('submit needs a version', 'submit') unless defined $o->{v};
+	usage_error('submit needs a topic', 'submit') unless defined $o->{topic};
+	$c->series->topic($_) for topics($c->series, $o->{topic});
+	return;
 }
 
 sub submit
 {
-	my ($c, @words) = @_;
-	no_words('submit', @words);
-	my ($v, $topic) = @{ $c->{option} }{qw(v topic)};
-	usage_error('submit needs a version', 'submit') unless defined $v;
-	usage_error('submit needs a topic', 'submit') unless defined $topic;
+	my ($c) = @_;
+	my $o = $c->{option};
 	require PgSeries::Submit;
 	my @sets =
-	  map { PgSeries::Submit::check_set($c, $v, $_, $c->{option}{author}) }
-	  $topic eq 'each' ? $c->series->topics : $topic;
+	  map { PgSeries::Submit::check_set($c, $o->{v}, $_, $o->{author}) }
+	  topics($c->series, $o->{topic});
 	my $lint = run_lint($c);
 	fail(
 		1,

@@ -14,11 +14,6 @@ use PgSeries::Util qw(fail make_dir read_file);
 
 PgSeries::Config - where things are, and who runs PostgreSQL
 
-=head1 SYNOPSIS
-
-  my $config = PgSeries::Config->new(top => '/path/to/checkout');
-  print $config->work;
-
 =head1 DESCRIPTION
 
 The checkout holds only what git tracks.  All that the tool makes lies in two
@@ -29,13 +24,20 @@ directories:
                     directories; BUILD/work, a symbolic link where they differ
 
 PostgreSQL and its tests refuse to run as root.  For root the work directory is
-therefore below /var/lib/pgseries, which everyone can enter wherever the
-checkout lies, and builds, tests and servers run as the user "nobody".  The
-variables PGSERIES_BUILDDIR, PGSERIES_WORKDIR and PGSERIES_USER override the
-three choices; C<pgseries.conf> in the build directory, which ./configure
-writes, holds the lasting ones.
+therefore below /var/lib/pgseries, which everyone can enter wherever the checkout
+lies, and builds, tests and servers run as the user "nobody".  Environment variables
+override these choices (doc/develop.md); C<pgseries.conf> in the build directory, which
+./configure writes, holds the lasting ones.
 
 =over
+
+=item BASE
+
+The branch of upstream that the patches are made for.
+
+=cut
+
+use constant BASE => '18';
 
 =item new(top => DIR)
 
@@ -48,17 +50,12 @@ sub new
 	my ($class, %args) = @_;
 	my $top = realpath($args{top});
 	my $build = $ENV{PGSERIES_BUILDDIR} || "$top/build";
-	my %conf;
-	if (-f "$build/pgseries.conf")
-	{
-		for (split /\n/, read_file("$build/pgseries.conf"))
-		{
-			$conf{$1} = $2 if /^(\w+)\s*=\s*(.*?)\s*$/;
-		}
-	}
+	my $file = "$build/pgseries.conf";
+	my %conf = -f $file ? read_file($file) =~ /^(\w+) = (.*)$/mg : ();
 	return bless {
 		top => $top,
 		build => $build,
+		patches => "$top/patches/" . BASE,
 		tarball => $ENV{PGSERIES_TARBALL} || $conf{tarball},
 		workdir => $ENV{PGSERIES_WORKDIR} || $conf{workdir},
 		user => $> == 0 ? find_user() : undef,
@@ -99,7 +96,7 @@ tarball that the person named (or undef).
 
 sub top     { my ($self) = @_; return $self->{top}; }
 sub build   { my ($self) = @_; return make_dir($self->{build}); }
-sub patches { my ($self) = @_; return "$self->{top}/patches/18"; }
+sub patches { my ($self) = @_; return $self->{patches}; }
 sub tarball { my ($self) = @_; return $self->{tarball}; }
 
 =item work
@@ -127,44 +124,36 @@ sub work
 		'name another in PGSERIES_WORKDIR or ./configure --workdir'
 	) unless $work =~ m{^/\S*$};
 	my $link = "$build/work";
-	unlink $link if -l $link && ($work eq $link || !-e $link);
+	unlink $link if $work eq $link && -l $link;
 	make_dir($work);
 
-	# The variable may be for one command only: the link stays.
-	if ($work ne $link
-		&& (!-e $link || -l $link && !$ENV{PGSERIES_WORKDIR}))
+	# The variable may be for one command only: a link stays that leads anywhere.
+	if (-l $link ? !-e $link || !$ENV{PGSERIES_WORKDIR} : !-e $link)
 	{
 		unlink $link;
-		symlink $work,
-		  $link
+		symlink($work, $link)
 		  or fail(
 			2,
 			"cannot make the link $link: $!",
 			'check the permissions of the build directory');
 	}
 	$self->{work} = realpath($work);
-	if ($self->{user})
+	if (my $user = $self->{user})
 	{
 		# HOME of the unprivileged user: psql history, ccache's configuration.
-		$self->{user}{home} = make_dir("$self->{work}/home", $self->{user});
-		$self->check_reachable;
+		$user->{home} = make_dir("$self->{work}/home", $user);
+
+		# Every directory above must let "others" through.
+		for (my $dir = $self->{work}; $dir ne '/'; $dir = dirname($dir))
+		{
+			fail(
+				2,
+				"user \"$user->{name}\" cannot enter $dir, which the work directory lies in",
+				'name another directory in PGSERIES_WORKDIR'
+			) unless (stat $dir)[2] & 1;
+		}
 	}
 	return $self->{work};
-}
-
-# Every directory above must let "others" through.
-sub check_reachable
-{
-	my ($self) = @_;
-	for (my $dir = $self->{work}; $dir ne '/'; $dir = dirname($dir))
-	{
-		next if (stat $dir)[2] & 1;
-		fail(
-			2,
-			"user \"$self->{user}{name}\" cannot enter $dir, which the work directory lies in",
-			'name another directory in PGSERIES_WORKDIR');
-	}
-	return;
 }
 
 =item user
@@ -188,11 +177,7 @@ takes: root where C<user> is defined, otherwise undef.
 
 =cut
 
-sub caller
-{
-	my ($self) = @_;
-	return $self->user ? owner() : undef;
-}
+sub caller { my ($self) = @_; return $self->user && owner(); }
 
 # Who runs the tool.
 sub owner { return { name => 'root', uid => $>, gid => $) + 0 }; }

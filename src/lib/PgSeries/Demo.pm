@@ -10,7 +10,7 @@ use PgSeries::Report          qw(write_page);
 use PgSeries::Report::Results qw(figure fill_label medians quantity
   read_results);
 use PgSeries::Report::Topics qw(check_figures read_topic read_topics worst);
-use PgSeries::Util           qw(fail info read_file slurp_json);
+use PgSeries::Util           qw(fail info minutes read_file slurp_json);
 use Text::Wrap               ();
 
 =pod
@@ -150,8 +150,7 @@ sub phase
 	no warnings qw(once);
 	local $PgSeries::Util::phase = "[$n/4] $name: ";
 	$code->();
-	my $took = time - $start;
-	info(sprintf '[%d/4] %s %d:%02d', $n, $name, $took / 60, $took % 60);
+	info("[$n/4] $name " . minutes(time - $start));
 	return;
 }
 
@@ -166,8 +165,7 @@ sub measure
 		my $left = $done && (time - $start) / $done * ($all - $done);
 		local $PgSeries::Util::phase = sprintf '[4/4] measure %d/%d, ',
 		  $done + 1, $all;
-		$PgSeries::Util::phase .= sprintf 'about %d:%02d left: ', $left / 60,
-		  $left % 60
+		$PgSeries::Util::phase .= 'about ' . minutes($left) . ' left: '
 		  if $done;
 		push @series, $bench->benchmark(@$group);
 		$done += $#$group;

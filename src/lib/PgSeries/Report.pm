@@ -15,7 +15,7 @@ and benchmarks/style.gp all plots.
 
 =head1 FUNCTIONS
 
-All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
+All raise a PgSeries::Error with code 2 that names the file and the remedy.
 
 =over
 

@@ -70,8 +70,7 @@ sub suites
 
 =item run_suites($name, \@suites, \@tests)
 
-Runs upstream's suites, or single tests ("SUITE/TEST"), on a build.  The build is
-brought up to date first.
+Runs upstream's suites, or single tests ("SUITE/TEST"), on a build.
 
 =cut
 
@@ -79,8 +78,37 @@ sub run_suites
 {
 	my ($self, $name, $suites, $tests) = @_;
 	my $b = $self->{build}->ensure($name);
-	return $self->with_setup($b,
-		sub { return $self->meson_suites($b, $suites, $tests); });
+	my $valgrind = $name eq 'valgrind';
+
+	# Its server program may be the script of an earlier run.
+	remove_tree("$b->{build}/tmp_install") if $valgrind;
+	my @results = $self->meson_test($b, 'setup', qw(--suite setup));
+	return @results if grep { $_->{result} eq 'fail' } @results;
+	my $logs = $valgrind ? $self->under_valgrind($b) : undef;
+	@results = (
+		$self->meson_named(
+			$b, $suites,
+			join('-', @$suites), map { ('--suite', $_) } @$suites),
+		$self->meson_named(
+			$b, $tests, 'single', map { "postgresql:$_" } @$tests));
+	push @results, valgrind_result($logs) if $valgrind;
+	return @results;
+}
+
+# meson says nothing of a test that there isn't if another is named.
+sub meson_named
+{
+	my ($self, $b, $names, @arguments) = @_;
+	return unless @$names;
+	my @results = $self->meson_test($b, @arguments);
+	my %ran =
+	  map { ($_->{name} => 1, $_->{name} =~ s{/.*}{}r => 1) } @results;
+	my ($none) = grep { !$ran{$_} } @$names;
+	fail(
+		2,
+		"build $b->{name} has no suite or test \"$none\"",
+		"see: meson test -C $b->{build} --list") if defined $none;
+	return @results;
 }
 
 =item attempt($rerun, $code)
@@ -93,8 +121,8 @@ is a failure as well, for which $rerun names the command; an interrupt is an err
 sub attempt
 {
 	my ($rerun, $code) = @_;
-	my @results = eval { $code->() };
-	return @results if @results;
+	my @results;
+	return @results if eval { @results = $code->(); 1 };
 	my $error = $@;
 	die $error if !ref $error || $error->{code} == 130;
 	return {
@@ -104,20 +132,6 @@ sub attempt
 		  join("\n", grep { defined } $error->{detail}, $error->{message}),
 		rerun => $rerun
 	};
-}
-
-=item count(@results)
-
-A function.  Returns how many there are of each result: ok, fail, skip.
-
-=cut
-
-sub count
-{
-	my (@results) = @_;
-	my %count = (ok => 0, fail => 0, skip => 0);
-	$count{ $_->{result} }++ for @results;
-	return %count;
 }
 
 =item told($all, @results)
@@ -130,7 +144,8 @@ and how many there are.
 sub told
 {
 	my ($all, @results) = @_;
-	my %count = count(@results);
+	my %count = (ok => 0, fail => 0, skip => 0);
+	$count{ $_->{result} }++ for @results;
 	my $text = join '', map {
 		$_->{result} eq 'fail'
 		  ? "fail  $_->{name}\n$_->{detail}\nrerun: $_->{rerun}\n"
@@ -141,67 +156,12 @@ sub told
 	  "$text$count{ok} passed, $count{fail} failed, $count{skip} skipped";
 }
 
-# Runs the code that runs tests, between what must be before and after it.
-sub with_setup
-{
-	my ($self, $b, $code) = @_;
-	take_script_away($b);
-	my @results = $self->meson_test($b, 'setup', [qw(--suite setup)]);
-	return @results if grep { $_->{result} eq 'fail' } @results;
-	my $logs = $b->{name} eq 'valgrind' ? $self->under_valgrind($b) : undef;
-	@results = $code->();
-	push @results, valgrind_result($logs) if defined $logs;
-	return @results;
-}
-
-sub meson_suites
-{
-	my ($self, $b, $suites, $tests) = @_;
-	my @results;
-	for (
-		[ $suites, join('-', @$suites), map { ('--suite', $_) } @$suites ],
-		[ $tests, 'single', map { "postgresql:$_" } @$tests ])
-	{
-		my ($names, $what, @arguments) = @$_;
-		next unless @$names;
-		my @of = $self->meson_test($b, $what, \@arguments);
-
-		# meson says nothing of one that there isn't if another is named.
-		my %ran = map { ($_ => 1, s{/.*}{}r => 1) } map { $_->{name} } @of;
-		my ($none) = grep { !$ran{$_} } @$names;
-		fail(
-			2,
-			"build $b->{name} has no suite or test \"$none\"",
-			"see: meson test -C $b->{build} --list") if defined $none;
-		push @results, @of;
-	}
-	return @results;
-}
-
-# The server program that tests run.
-sub program
-{
-	my ($b) = @_;
-	return "$b->{build}/tmp_install$b->{inst}/bin/postgres";
-}
-
-# Undoes what under_valgrind has done.
-sub take_script_away
-{
-	my ($b) = @_;
-	my $program = program($b);
-	return unless -f "$program.bin";
-	rename "$program.bin", $program
-	  or fail(2, "cannot rename $program.bin: $!", 'check its permissions');
-	return;
-}
-
 # Puts a script in the place of the server program that tests run.  Returns the
 # directory of valgrind's logs.
 sub under_valgrind
 {
 	my ($self, $b) = @_;
-	my $program = program($b);
+	my $program = "$b->{build}/tmp_install$b->{inst}/bin/postgres";
 	my $dir = "$b->{log}/valgrind";
 	remove_tree($dir);
 	make_dir($dir, $self->{config}->user);
@@ -246,6 +206,27 @@ sub lines
 	return join '', grep { defined } (split /^/, $text)[ $from .. $to ];
 }
 
+=item touched($name), whole($name)
+
+On a build, the suites and tests that its patches touch; C<whole> runs the regression
+and isolation suites in any case.
+
+=cut
+
+sub touched
+{
+	my ($self, $name, @more) = @_;
+	my ($suites, $tests) =
+	  $self->suites(@{ $self->{build}->describe($name)->{patches} });
+	return $self->run_suites($name, [ uniq sort @$suites, @more ], $tests);
+}
+
+sub whole
+{
+	my ($self, $name) = @_;
+	return $self->touched($name, qw(regress isolation));
+}
+
 =item own($name)
 
 On a build, the tests that its patches add or extend: single ones of the regression
@@ -275,7 +256,7 @@ sub own
 		write_file("$b->{src}/src/test/$suite/$schedule",
 			join '', map { "test: $_\n" } uniq @{ $tests{$suite} });
 	}
-	my @results = $self->run_suites($name, $self->suites(@patches));
+	my @results = $self->touched($name);
 	$restore->();
 	$forget->();
 	return @results;
@@ -293,7 +274,7 @@ sub world
 	my $b = $self->{build}->ensure($name);
 	return $b->{make}
 	  ? $self->check_world($b)
-	  : $self->meson_test($b, 'world', []);
+	  : $self->meson_test($b, 'world');
 }
 
 # One result for each run of pg_regress and each TAP test.
@@ -312,11 +293,7 @@ sub check_world
 		],
 		env => $self->{build}->environment($b),
 		user => $self->{config}->user,
-		log => $log,
-		watch => sub {
-			my $done = check_world_results(-f $log ? read_file($log) : '');
-			progress("testing $b->{name}: $done tests");
-		});
+		log => $log);
 	my @results = check_world_results(read_file($log));
 	fail(2, "make check-world ran no test on $b->{name}",
 		"see $log", tail_file($log, 10))
@@ -325,25 +302,14 @@ sub check_world
 	  {
 		name => 'make check-world',
 		result => 'fail',
-		detail => "exit status $status, see $log\n" . join '',
-		grep({ /^not ok|^# \d+ of \d+ tests failed|\(Wstat: [1-9]/ }
-			split /^/,
-			read_file($log)),
-		tail_file($log, 5),
+		detail => "exit status $status, see $log\n" . tail_file($log, 30),
 	  }
 	  if $status != 0;
-	return map {
-		{ %$_, rerun => $rerun }
-	} @results;
+	$_->{rerun} = $rerun for @results;
+	return @results;
 }
 
-=item check_world_results($text)
-
-Returns what has passed or was left out, by what C<make check-world> has printed; its
-exit status says whether anything failed.
-
-=cut
-
+# By what make check-world has printed.
 sub check_world_results
 {
 	my ($text) = @_;
@@ -354,6 +320,8 @@ sub check_world_results
 		$dir = $1 if /^# \+\+\+ .* in (\S+) \+\+\+$/;
 		my ($name, $result) =
 			/^# All \d+ tests passed/               ? ('pg_regress', 'ok')
+		  : /^# \d+ of \d+ tests failed/            ? ('pg_regress', 'fail')
+		  : m{^(t/\S+\.pl) +\(Wstat: [1-9]}         ? ($1, 'fail')
 		  : m{^(t/\S+\.pl) \.+ (ok|skip)(?:ped)?\b} ? ($1, $2)
 		  :                                           next;
 		push @results,
@@ -364,35 +332,33 @@ sub check_world_results
 
 sub meson_test
 {
-	my ($self, $b, $what, $arguments) = @_;
-	my $config = $self->{config};
+	my ($self, $b, $what, @arguments) = @_;
 	fail(
 		2,
 		"build $b->{name} has no tests for meson",
 		'see: pgseries check --help') if $b->{make};
-	my $log = "$b->{build}/meson-logs/testlog-$what.json";
-	unlink $log;
+	my $json = "$b->{build}/meson-logs/testlog-$what.json";
+	my $log = "$b->{log}/meson-test.log";
+	unlink $json, $log;
 	info("testing $b->{name}: $what") if $what ne 'setup';
-	my $out = '';
 	my $status = run_status(
 		[
 			qw(meson test --no-rebuild), "--logbase=testlog-$what",
 			"--timeout-multiplier=$b->{slow}", '-C',
-			$b->{build}, @$arguments
+			$b->{build}, @arguments
 		],
 		env => $self->{build}->environment($b),
-		user => $config->user,
+		user => $self->{config}->user,
 		cwd => $b->{build},
-		out => \$out,
-		err => \my $err,
+		log => $log,
 		watch => sub {
-			my ($done) = reverse $_[0] =~ m{^ *(\d+/\d+) }mg;
-			progress("testing $b->{name}: $done tests") if defined $done;
+			my @done = done($json);
+			progress("testing $b->{name}: " . @done . ' tests done');
 		});
 	my @results;
-	for my $line (-f $log ? split(/\n/, read_file($log)) : ())
+	for (done($json))
 	{
-		my $t = JSON::PP->new->utf8->decode($line);
+		my $t = JSON::PP->new->utf8->decode($_);
 		my $test = $t->{name} =~ s/^.* \/ //r;
 		my $result =
 			$t->{result} =~ /^(OK|EXPECTEDFAIL)$/ ? 'ok'
@@ -411,11 +377,18 @@ sub meson_test
 		"meson test of $what on $b->{name} ended with status $status and "
 		  . @results
 		  . ' results',
-		"see $b->{build}/meson-logs",
-		lines("$out$err", -40, -1))
+		"see $log",
+		tail_file($log, 40))
 	  if !@results
 	  || $status != 0 && !grep { $_->{result} eq 'fail' } @results;
 	return @results;
+}
+
+# One line for each test that has ended.
+sub done
+{
+	my ($json) = @_;
+	return -f $json ? split(/\n/, read_file($json)) : ();
 }
 
 # What a person needs to see of a failed test: the differences, or the end of
@@ -494,19 +467,13 @@ sub docs
 		2,
 		"build $b->{name} has no documentation to check",
 		'choose another: pgseries test docs --build=assert') if $b->{make};
-	my $log = "$b->{log}/docs.log";
-	my $ok = eval {
-		$self->{build}
-		  ->ninja($b, ['doc/src/sgml/postgres-full.xml'], 'docs.log');
-		1;
-	};
-	die $@ if !$ok && !(ref $@ && $@->{code} == 1);
-	return {
-		name => 'documentation',
-		result => $ok ? 'ok' : 'fail',
-		detail => $ok ? '' : tail_file($log, 30),
-		rerun => "src/bin/pgseries test docs",
-	};
+	return attempt(
+		'src/bin/pgseries test docs',
+		sub {
+			$self->{build}
+			  ->ninja($b, ['doc/src/sgml/postgres-full.xml'], 'docs.log');
+			return { name => 'documentation', result => 'ok' };
+		});
 }
 
 1;

@@ -3,20 +3,18 @@ package PgSeries::Util;
 use strict;
 use warnings FATAL => 'all';
 
-use Carp           ();
 use Exporter       qw(import);
-use Fcntl          qw(:flock O_CREAT O_EXCL O_NOFOLLOW O_WRONLY);
-use File::Basename qw(basename dirname);
+use Fcntl          qw(:flock O_CREAT O_EXCL O_WRONLY);
+use File::Basename qw(basename);
 use File::Path     ();
 use File::Spec     ();
 use IO::Handle     ();
 use JSON::PP       ();
 use POSIX          ();
-use PgSeries::Error;
-use Time::HiRes qw(usleep);
+use Time::HiRes    qw(usleep);
 
 our @EXPORT_OK = qw(
-  capture free_bytes fail find_tool in_parallel info make_dir note_interrupts
+  as_error capture fail find_tool in_parallel info make_dir minutes note_interrupts
   on_exit processors progress read_file run run_cleanups run_status slurp_json
   take_lock tail_file write_file
 );
@@ -32,27 +30,69 @@ PgSeries::Util - processes, files and messages
 
 =head1 DESCRIPTION
 
-Results go to standard output, progress to standard error.  Every function
-raises a PgSeries::Error; none prints and exits.
+Results go to standard output, progress to standard error.  Every function raises a
+PgSeries::Error, the one exception class of the tool; none prints and exits.
 
 =over
 
 =item fail($code, $message, $remedy [, $detail])
 
-Raises the error.  One without a remedy is an error of the tool.
+Raises an error.  C<code> is the exit status that the command ends with: 1 for a
+finding or a failed test, 2 for trouble (usage, missing tool, wrong checksum, full
+disk), 3 for a patch that does not apply, 130 for an interrupt.  C<message> says what
+is wrong and C<remedy> what to do about it; C<detail> may hold more lines, such as a
+rejected hunk.  As a string it is "MESSAGE; REMEDY", with the detail before it.
 
 =cut
 
 sub fail
 {
 	my ($code, $message, $remedy, $detail) = @_;
-	Carp::confess("\"$message\" has no remedy")
-	  unless defined $remedy && $remedy ne '';
-	die PgSeries::Error->new(
+	die bless {
 		code => $code,
 		message => $message,
 		remedy => $remedy,
-		detail => $detail);
+		detail => $detail
+	  },
+	  'PgSeries::Error';
+}
+
+package PgSeries::Error
+{
+	use overload
+	  fallback => 1,
+	  '""' => sub {
+		my ($self) = @_;
+		return join "\n", grep { defined } $self->{detail},
+		  "$self->{message}; $self->{remedy}";
+	  };
+}
+
+=item as_error($raised)
+
+Returns the error that was raised; one of Perl's becomes an error of the tool.
+
+=cut
+
+sub as_error
+{
+	my ($raised) = @_;
+	return $raised if ref $raised;
+	chomp $raised;
+	eval { fail(2, $raised, 'this is an error of the tool: report it'); };
+	return $@;
+}
+
+=item minutes($seconds)
+
+Returns a time as "3:05".
+
+=cut
+
+sub minutes
+{
+	my ($seconds) = @_;
+	return sprintf '%d:%02d', $seconds / 60, $seconds % 60;
 }
 
 =item info($text), progress($text)
@@ -96,8 +136,9 @@ sub progress
 =item note_interrupts()
 
 From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
-having been passed on to the child process that is running; SIGPIPE is ignored.  One that the caller
-has made this process ignore, as nohup does, stays ignored, here and in children.
+having been passed on to the child process that is running; SIGPIPE is ignored.  One
+that the caller has made this process ignore, as nohup does, stays ignored, here and
+in children.
 
 =cut
 
@@ -127,10 +168,10 @@ sub interrupt
 		# The next one must disturb neither this nor the cleanups.
 		@SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
 		stop_child($current_child) if defined $current_child;
-		die PgSeries::Error->new(
-			code => 130,
-			message => "interrupted by SIG$name",
-			remedy => 'nothing is lost: run the same command again');
+		fail(
+			130,
+			"interrupted by SIG$name",
+			'nothing is lost: run the same command again');
 	};
 }
 
@@ -209,12 +250,10 @@ still runs.  Options:
   cwd    directory to run in
   env    hash of environment variables; undef removes one
   user   { name, uid, gid, home }: become that user first
-  log    file that gets standard output and standard error (appended to)
-  out    reference to a scalar that gets standard output
-  err    reference to a scalar that gets standard error
-  in     text for standard input (otherwise it is /dev/null)
-  watch  code called every two seconds while the command runs, with what it has
-         written to C<out> so far
+  log    file that gets standard output and standard error (appended to), unless
+  out, err  are references to scalars for these
+  in     text for standard input, which is empty otherwise
+  watch  code called every two seconds while the command runs
   what   what is running, for messages
 
 =cut
@@ -231,14 +270,17 @@ sub run_status
 	my ($command, %opt) = @_;
 
 	# Files, not pipes: nothing waits for a reader.
-	my %file = map { $_ => temporary_file() } grep { $opt{$_} } qw(out err);
-	if (defined $opt{in})
+	my %file =
+	  map { $_ => temporary_file() } 'in', grep { $opt{$_} } qw(out err);
+	print { $file{in} } $opt{in} // ''
+	  and $file{in}->flush
+	  and seek($file{in}, 0, 0)
+	  or fail(2, "cannot write a temporary file: $!", $TEMPORARY);
+	if (defined $opt{log})
 	{
-		$file{in} = temporary_file();
-		print { $file{in} } $opt{in}
-		  and $file{in}->flush
-		  and seek($file{in}, 0, 0)
-		  or fail(2, "cannot write a temporary file: $!", $TEMPORARY);
+		open(my $log, '>>', $opt{log})
+		  or fail(2, "cannot write $opt{log}: $!", 'check its directory');
+		$file{$_} //= $log for qw(out err);
 	}
 	STDOUT->flush;
 
@@ -248,8 +290,16 @@ sub run_status
 		$SIG{$_} = $ignored{$_} ? 'IGNORE' : 'DEFAULT' for @INTERRUPTS;
 		POSIX::setpgid(0, 0);
 		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-		eval { exec_child($command, \%opt, \%file); 1 }
-		  or print STDERR "$@\n";
+		eval {
+			my %handle = (in => *STDIN, out => *STDOUT, err => *STDERR);
+			for (sort keys %file)
+			{
+				open($handle{$_}, $_ eq 'in' ? '<&' : '>&', $file{$_})
+				  or die "std$_: $!\n";
+			}
+			exec_child($command, \%opt);
+			1;
+		} or print STDERR $@;
 		POSIX::_exit(127);
 	}
 	local $current_child = $pid;
@@ -257,12 +307,8 @@ sub run_status
 	# Here, too: whichever process comes first, the handler finds the group.
 	POSIX::setpgid($pid, $pid);
 	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-	my $status = wait_for(
-		$pid,
-		$opt{what} // basename($command->[0]),
-		$opt{watch} && sub {
-			$opt{watch}->($opt{out} ? contents($file{out}) : '');
-		});
+	my $status =
+	  wait_for($pid, $opt{what} // basename($command->[0]), $opt{watch});
 	for (grep { $opt{$_} } qw(out err))
 	{
 		${ $opt{$_} } = contents($file{$_});
@@ -310,51 +356,24 @@ sub contents
 
 =item exec_child(\@command, \%options)
 
-Becomes the command, with the options of C<run_status> that make sense then;
-C<stdin> keeps standard input.
+Becomes the command, with C<cwd>, C<env> and C<user> of C<run_status>.
 
 =cut
 
 sub exec_child
 {
-	my ($command, $opt, $file) = @_;
+	my ($command, $opt) = @_;
 	$SIG{PIPE} = 'DEFAULT';
-	if    ($file->{in}) { open(STDIN, '<&', $file->{in}) or die "stdin: $!"; }
-	elsif (!$opt->{stdin})
-	{
-		open(STDIN, '<', '/dev/null') or die "stdin: $!";
-	}
-	if (defined $opt->{log})
-	{
-		open(STDOUT, '>>', $opt->{log}) or die "$opt->{log}: $!";
-		open(STDERR, '>&', \*STDOUT) or die "stderr: $!";
-	}
-	if ($file->{out})
-	{
-		open(STDOUT, '>&', $file->{out})
-		  or die "stdout: $!";
-	}
-	if ($file->{err})
-	{
-		open(STDERR, '>&', $file->{err})
-		  or die "stderr: $!";
-	}
+	my @command = @$command;
 	if (my $u = $opt->{user})
 	{
-		# Group first: a process that has given up uid 0 may not change it.
-		# Perl does not say whether the assignments work.
-		my $groups = "$u->{gid} $u->{gid}";
-		$( = $u->{gid};
-		$) = $groups;
-		"$(" eq $groups && "$)" eq $groups or die "setgid: $!";
-		POSIX::setuid($u->{uid}) && $< == $u->{uid} && $> == $u->{uid}
-		  or die "setuid: $!";
-		$ENV{HOME} = $u->{home};
-		$ENV{USER} = $ENV{LOGNAME} = $u->{name};
+		unshift @command, 'setpriv', "--reuid=$u->{uid}",
+		  "--regid=$u->{gid}", '--clear-groups', '--';
+		@ENV{qw(HOME USER LOGNAME)} = @{$u}{qw(home name name)};
 	}
 	if (defined $opt->{cwd})
 	{
-		chdir $opt->{cwd} or die "cannot enter $opt->{cwd}: $!";
+		chdir $opt->{cwd} or die "cannot enter $opt->{cwd}: $!\n";
 	}
 	while (my ($k, $v) = each %{ $opt->{env} || {} })
 	{
@@ -362,8 +381,8 @@ sub exec_child
 		else              { delete $ENV{$k}; }
 	}
 	no warnings qw(exec);
-	exec { $command->[0] } @$command
-	  or die "cannot run $command->[0]: $!";
+	exec { $command[0] } @command
+	  or die "cannot run $command[0]: $!\n";
 }
 
 =item run(\@command, %options)
@@ -383,7 +402,7 @@ sub run
 	return if $status == 0;
 	my $tail =
 	  defined $opt{log}
-	  ? tail_file($opt{log}, $opt{tail_lines} || 15)
+	  ? tail_file($opt{log}, 30)
 	  : ${ $opt{err} };
 	chomp $tail;
 	fail(
@@ -427,42 +446,36 @@ sub in_parallel
 {
 	my (@jobs) = @_;
 	my (%file, @errors);
-	my $end = sub {
-		kill 'TERM', keys %file;
-		waitpid($_, 0) for keys %file;
-	};
-	my $forget = on_exit($end);
-	my $started = eval {
-		for my $job (@jobs)
-		{
-			my $fh = temporary_file();
-			my ($pid, $mask) = fork_blocked();
-			run_job($job, $fh, $mask) if $pid == 0;
-			$file{$pid} = $fh;
-			POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-		}
-		1;
-	};
-	my $error = $@;
-	$end->() unless $started;
-	for my $pid ($started ? keys %file : ())
+	my $forget = on_exit(
+		sub {
+			kill 'TERM', keys %file;
+			waitpid($_, 0) for keys %file;
+		});
+	for my $job (@jobs)
+	{
+		my $fh = temporary_file();
+		my ($pid, $mask) = fork_blocked();
+		run_job($job, $fh, $mask) if $pid == 0;
+		$file{$pid} = $fh;
+		POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	}
+	for my $pid (keys %file)
 	{
 		my $status = wait_for($pid, @jobs . ' processes');
 		my $text = contents(delete $file{$pid});
 		next if $status == 0;
-		push @errors,
-		  $text ne ''
-		  ? JSON::PP->new->utf8->decode($text)
-		  : {
-			code => 2,
-			message => "a process of the tool died (status $status)",
-			remedy =>
-			  'see the messages above; free some memory, then run again'
-		  };
+		eval {
+			fail(
+				2,
+				"a process of the tool died (status $status)",
+				'see the messages above; free some memory, then run again'
+			) if $text eq '';
+			die bless JSON::PP->new->utf8->decode($text), 'PgSeries::Error';
+		};
+		push @errors, $@;
 	}
 	$forget->();
-	die $error unless $started;
-	die PgSeries::Error->new(%{ $errors[0] }) if @errors;
+	die $errors[0] if @errors;
 	return;
 }
 
@@ -486,23 +499,17 @@ sub run_job
 		@SIG{@INTERRUPTS} = ('IGNORE') x @INTERRUPTS;
 		run_cleanups();
 		POSIX::_exit(0) if $ok;
-		$error = {
-			code => 2,
-			message => "$error",
-			remedy => 'this is an error of the tool: report it'
-		  }
-		  unless ref $error;
-		print $fh JSON::PP->new->utf8->encode({%$error});
+		print $fh JSON::PP->new->utf8->encode({ %{ as_error($error) } });
 		close $fh;
 	};
 	POSIX::_exit(1);
 	return;
 }
 
-=item find_tool($name [, $path])
+=item find_tool($name [, $path]), processors()
 
-Returns the path of a program in the search path, the caller's by default, or
-undef.
+The path of a program in the search path, the caller's by default, or undef; the
+number of CPUs that this process may use.
 
 =cut
 
@@ -514,6 +521,11 @@ sub find_tool
 		return "$dir/$name" if -f "$dir/$name" && -x _;
 	}
 	return;
+}
+
+sub processors
+{
+	return capture(['nproc']);
 }
 
 =item read_file($file), write_file($file, $text), tail_file($file, $lines)
@@ -541,7 +553,7 @@ sub write_file
 	my $temp = "$file.tmp$$";
 	my $why;
 	unlink $temp;
-	if (sysopen(my $fh, $temp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW))
+	if (sysopen(my $fh, $temp, O_WRONLY | O_CREAT | O_EXCL))
 	{
 		binmode $fh;
 		print $fh $text or $why = "$!";
@@ -614,31 +626,6 @@ sub make_dir
 			'check who owns it, or remove it, then run again');
 	}
 	return $dir;
-}
-
-=item free_bytes($dir)
-
-Returns the free space of the file system that holds the directory, in bytes.
-
-=cut
-
-sub free_bytes
-{
-	my ($dir) = @_;
-	$dir = dirname($dir) until -d $dir;
-	my @lines = split /\n/, capture([ 'df', '-Pk', $dir ]);
-	return (split ' ', $lines[-1])[3] * 1024;
-}
-
-=item processors()
-
-Returns the number of CPUs that this process may use.
-
-=cut
-
-sub processors
-{
-	return capture(['nproc']);
 }
 
 =item take_lock($file)

@@ -11,7 +11,7 @@ use PgSeries::Util qw(fail info make_dir read_file slurp_json write_file);
 
 =head1 NAME
 
-PgSeries::Plans - does the series, or a topic, change any plan?
+PgSeries::Plans - does the series change any plan?
 
 =head1 DESCRIPTION
 
@@ -27,15 +27,14 @@ counts, too, unless the other did not plan it in every run either.
 
 Plans that a topic changes by intention are listed in src/qa/plans-expected.json, by
 test, query, and number among the equal queries of the test.  Queries on the catalogs
-get other costs from a topic that adds rows to them: if the patches do that, plans
-that read catalogs are counted, but not taken for a finding.
+get other costs from patches that add rows to them: then, plans that read catalogs are
+counted, but not taken for a finding.
 
 =over
 
-=item compare($context, $base, $patched)
+=item compare($context)
 
-The command C<pgseries check --plans> for the two builds named: base and patched, or
-base-assert and that of a topic.  Exit status 1 if a plan differs.
+The command C<pgseries check --plans>.  Exit status 1 if a plan differs.
 
 =cut
 
@@ -59,9 +58,10 @@ use constant ROUNDS => 6;
 
 sub compare
 {
-	my ($c, @builds) = @_;
-	my @patches = @{ $c->builds->describe($builds[1])->{patches} };
-	my %expected = expected_keys($c, @patches);
+	my ($c) = @_;
+	my @builds = qw(base patched);
+	my @patches = $c->series->patches;
+	my %expected = expected_keys($c);
 	my $catalogs = changes_catalogs(@patches);
 
 	# { build => { key => { plan => 1 } } }
@@ -106,32 +106,25 @@ sub compare
 	write_file($file, $text);
 	my $base = $seen{ $builds[0] };
 	my $unstable = grep { keys %$_ > 1 } values %$base;
-	my @first = grep { defined } @unexpected[ 0 .. 19 ];
 	$c->say(
-		join '',
-		(map { 'differs: ' . (split /\n/)[0] . "\n" } @first),
 		sprintf
 		  '%d plans compared, %d differ between %s and %s: %d that are not expected to, %d that read system catalogs, whose size the patches change (%d vary between runs of the former)',
 		scalar keys %$base,
 		scalar @differ,
 		@builds,
 		scalar @unexpected,
-		scalar @on_catalogs,
-		$unstable);
+		scalar @on_catalogs, $unstable);
 	info("pgseries: plans differ: see $file; rerun the same command")
 	  if @unexpected;
 	return @unexpected ? 1 : 0;
 }
 
-# The keys of plans that a topic of the build changes by intention:
-# src/qa/plans-expected.json has a list of keys for each such topic.
+# The keys of plans that the patches change by intention, listed by topic.
 sub expected_keys
 {
-	my ($c, @patches) = @_;
+	my ($c) = @_;
 	my $list = slurp_json($c->config->top . '/src/qa/plans-expected.json');
-	my %topic = map { $_->{topic} => 1 } @patches;
-	return map { $_ => 1 }
-	  map { @{ $list->{$_} } } grep { $topic{$_} } keys %$list;
+	return map { $_ => 1 } map { @$_ } values %$list;
 }
 
 # Do patches add to the system catalogs as initdb makes them?

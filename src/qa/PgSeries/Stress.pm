@@ -3,7 +3,7 @@ package PgSeries::Stress;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util       qw(first min sum0);
+use List::Util       qw(first min);
 use PgSeries::Config ();
 use PgSeries::Plans  ();
 use PgSeries::Server;
@@ -45,21 +45,18 @@ finding.
 # (true for a finding, what to print).
 my %KIND = (
 	sqlsmith => {
-		unit => 'queries',
 		count => 500_000,
 		short => 2_000,
 		build => 'assert',
 		code => \&sqlsmith
 	},
 	differential => {
-		unit => 'queries',
 		count => 20_000,
 		short => 500,
 		build => 'patched',
 		code => \&differential
 	},
 	crash => {
-		unit => 'rounds',
 		count => 100,
 		short => 3,
 		build => 'assert',
@@ -68,23 +65,15 @@ my %KIND = (
 
 sub check_arguments
 {
-	my ($c, @words) = @_;
+	my ($c, $name) = @_;
 	my $o = $c->{option};
-	my $kind = @words == 1 ? $KIND{ $words[0] } : undef;
-	fail(
+	my $kind = $KIND{$name} // fail(
 		2,
 		'stress takes sqlsmith, differential or crash',
-		'see: pgseries stress --help') unless $kind;
-	my $unit = $kind->{unit};
-	my ($other) = grep { $_ ne $unit } qw(queries rounds);
-	fail(
-		2,
-		"stress $words[0] has no $other",
-		"say how many $unit with --$unit=N") if defined $o->{$other};
-	my $count = $o->{count} = $o->{$unit}
-	  // $kind->{ $o->{short} ? 'short' : 'count' };
-	fail(2, "--$unit=$count is not positive", "say how many $unit to run")
-	  if $count < 1;
+		'see: pgseries stress --help');
+	$o->{count} //= $kind->{ $o->{short} ? 'short' : 'count' };
+	fail(2, "--count=$o->{count} is not positive", 'say how many')
+	  if $o->{count} < 1;
 	$o->{seed} //= time % 1_000_000;
 	fail(
 		2,
@@ -92,7 +81,7 @@ sub check_arguments
 		'choose an integer from 0 to 2147483647'
 	) if $o->{seed} < 0 || $o->{seed} > 0x7FFFFFFF;
 	$c->builds->describe($o->{build} //= $kind->{build});
-	sqlsmith_program() if $words[0] eq 'sqlsmith';
+	sqlsmith_program() if $name eq 'sqlsmith';
 	return;
 }
 
@@ -104,24 +93,22 @@ sub command
 	return $found ? 1 : 0;
 }
 
-=item log_findings($file, \%errors, \%internal)
+=item log_findings($file, \%internal)
 
-Reads a server log whose lines begin with "[PID] SQLSTATE ".  Returns the lines
-that tell of a crash, with those that follow.  Adds the errors to %errors,
-{ SQLSTATE => { text => count } }, and the internal ones (class XX) to %internal,
-{ text => { count, message, statement } }; numbers and quoted names are masked in
-the keys.
+Reads a server log whose lines begin with "[PID] SQLSTATE ".  Returns the number of
+errors and the lines that tell of a crash, with those that follow.  Adds the internal
+errors (class XX) to %internal, { text => { count, message, statement } }, with numbers
+and quoted names masked in the text.
 
 =cut
 
-my $CRASH =
-  qr/^TRAP: |PANIC:  |was terminated by signal|server closed the connection/;
+my $CRASH = qr/^TRAP: |PANIC:  |was terminated by signal/;
 use constant CRASH_SHOWN => 60;
 
 sub log_findings
 {
-	my ($file, $errors, $internal) = @_;
-	my (@crash, %last);
+	my ($file, $internal) = @_;
+	my ($errors, @crash, %last) = (0);
 	for (split /\n(?!\t)/, read_file($file))
 	{
 		push @crash, "$_\n" if /$CRASH/ || @crash && @crash < CRASH_SHOWN;
@@ -129,11 +116,11 @@ sub log_findings
 		  or next;
 		if ($level =~ /^(ERROR|FATAL|PANIC)$/)
 		{
-			my $masked = masked($text);
-			$errors->{$state}{$masked}++;
+			$errors++;
 			delete $last{$pid};
 			next if $state !~ /^XX/;
-			$last{$pid} = $internal->{$masked} ||= { message => $text };
+			$last{$pid} = $internal->{ masked($text) } ||=
+			  { message => $text };
 			$last{$pid}{count}++;
 		}
 		elsif ($level eq 'STATEMENT' && $last{$pid})
@@ -141,7 +128,7 @@ sub log_findings
 			$last{$pid}{statement} //= $text =~ s/\n\t/\n/gr;
 		}
 	}
-	return @crash;
+	return ($errors, @crash);
 }
 
 sub masked
@@ -178,38 +165,39 @@ sub sqlsmith
 	my ($c, %opt) = @_;
 	my $server = sqlsmith_server($c, %opt);
 	my $processes = processors();
-	my (%errors, %internal, @crash);
-	my ($done, $seed) = (0, $opt{seed});
+	my (%internal, @crash);
+	my ($done, $errors, $seed) = (0, 0, $opt{seed});
 
 	while ($done < $opt{count} && !@crash)
 	{
 		progress("sqlsmith: $done of $opt{count} queries");
 		my $slice = min($opt{count} - $done, SQLSMITH_SLICE);
-		my (@jobs, @logs);
+		my @jobs;
 		for my $i (0 .. $processes - 1)
 		{
 			my $queries = int(($slice + $i) / $processes) or next;
 			my $log = "$server->{build}{log}/sqlsmith-$i.log";
 			my $own = $seed + $i;
 			unlink $log;
-			push @logs, $log;
 			push @jobs, sub { one_sqlsmith($server, $own, $queries, $log); };
 		}
 		my $ok = eval { in_parallel(@jobs); 1 };
 		my $error = $@;
-		@crash = log_findings($server->log, \%errors, \%internal);
-		push @crash, map {
-			grep { /server closed the connection/ } split /^/, read_file($_)
-		} grep { -f } @logs;
+		(my $count, @crash) = log_findings($server->log, \%internal);
 		die $error unless $ok || @crash;
-		$done += $slice;
-		$seed += $processes;
+		$errors += $count;
+		$done   += $slice;
+		$seed   += $processes;
 		$server->empty_log unless @crash;
 	}
 	my @internal = map { $internal{$_} } sort keys %internal;
 	$server->stop;
 	seen_on_base($c, \@internal, %opt) if @internal;
-	my $text = sqlsmith_result($done, \%errors, \@internal);
+	my $text = join '', "$done queries, $errors errors\n", map {
+		sprintf "internal error%s, %d times: %s\n%s\n",
+		  $_->{base} ? ' (on base, too)' : '', $_->{count}, $_->{message},
+		  $_->{statement} // '(no statement)'
+	} @internal;
 	$text .= 'crash (see ' . $server->log . "):\n" . join '', @crash
 	  if @crash;
 	my $found = @crash || grep { !$_->{base} } @internal;
@@ -322,28 +310,6 @@ sub seen_on_base
 	return;
 }
 
-sub sqlsmith_result
-{
-	my ($done, $errors, $internal) = @_;
-	my %count = map { $_ => sum0(values %{ $errors->{$_} }) } keys %$errors;
-	my @states = sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %count;
-	my $text = "$done queries, " . sum0(values %count) . " errors\n";
-	for my $state (@states[ 0 .. min($#states, 9) ])
-	{
-		my $of = $errors->{$state};
-		my ($most) = sort { $of->{$b} <=> $of->{$a} || $a cmp $b } keys %$of;
-		$text .= sprintf "%8d  %s  such as: %s\n", $count{$state}, $state,
-		  $most;
-	}
-	for (@$internal)
-	{
-		$text .= sprintf "internal error%s, %d times: %s\n%s\n",
-		  $_->{base} ? ' (on base, too)' : '', $_->{count}, $_->{message},
-		  $_->{statement} // '(no statement)';
-	}
-	return $text;
-}
-
 # The comparison of base and patched.
 
 my %DIFFERENTIAL_SETTINGS = (
@@ -414,7 +380,7 @@ sub differential
 				map { @$_ } grep { $_ } @$case{qw(settings statements)}),
 			  grep { defined } (split /^/, $diff)[ 0 .. 49 ];
 			info(
-				"pgseries: the whole session is in $file.sql; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$seed --queries="
+				"pgseries: the whole session is in $file.sql; rerun: src/bin/pgseries stress differential --build=$opt{build} --seed=$seed --count="
 				  . BATCH);
 		}
 		$seed++;

@@ -14,7 +14,7 @@ C<{NAME:WHAT}> stands for in their texts.
 
 =head1 FUNCTIONS
 
-All raise a L<PgSeries::Error> with code 2 that names the file and the remedy.
+All raise a PgSeries::Error with code 2 that names the file and the remedy.
 
 =over
 

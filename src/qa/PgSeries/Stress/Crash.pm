@@ -3,10 +3,11 @@ package PgSeries::Stress::Crash;
 use strict;
 use warnings FATAL => 'all';
 
+use File::Path qw(remove_tree);
 use PgSeries::Server;
 use PgSeries::Stress::Generator;
 use PgSeries::Util
-  qw(fail in_parallel info make_dir progress read_file write_file);
+  qw(fail in_parallel info make_dir on_exit progress read_file write_file);
 use Time::HiRes qw(usleep);
 
 =pod
@@ -164,7 +165,9 @@ sub rounds
 	my ($c, %opt) = @_;
 	my $b = $c->builds->ensure($opt{build});
 	srand $opt{seed};
-	my $server = server($c->config, $b);
+	my $name = "crash-$opt{seed}";
+	my $server = server($c->config, $b, $name);
+	my $keep = on_exit(sub { remove_tree($server->data); });
 	$server->create;
 	$server->start;
 	info('crash: filling the tables');
@@ -176,7 +179,7 @@ sub rounds
 		progress("crash: $done of $opt{count} rounds");
 		$server->stop;
 		$server = server(
-			$c->config, $b,
+			$c->config, $b, $name,
 			wal_level =>
 			  PgSeries::Stress::Generator::pick(qw(minimal replica)),
 			wal_consistency_checking =>
@@ -187,10 +190,15 @@ sub rounds
 		@problems = recover($server, $known) unless @problems;
 		$done++;
 	}
-	push @problems,
-	  'the data directory is kept: ' . keep($server, "$opt{seed}-$done")
-	  if @problems;
-	$server->stop unless @problems;
+	if (@problems)
+	{
+		$keep->();
+		push @problems,
+			'the data directory and the log are kept: '
+		  . $server->data . ', '
+		  . $server->log;
+	}
+	$server->stop;
 	return (
 		scalar @problems,
 		join '',
@@ -201,10 +209,10 @@ sub rounds
 
 sub server
 {
-	my ($config, $b, %settings) = @_;
+	my ($config, $b, $name, %settings) = @_;
 	return PgSeries::Server->new(
 		$config, $b,
-		name => 'crash',
+		name => $name,
 		settings => { %SETTINGS, %settings });
 }
 
@@ -380,21 +388,6 @@ sub recover
 	my @problems = grep { /\S/ } split /\n/, "$out\n$err";
 	push @problems, "the checks ended with status $status" if $status != 0;
 	return (@problems, log_problems($server));
-}
-
-# Renames the directory and the log of the server, so that the next run does not
-# replace them.
-sub keep
-{
-	my ($server, $name) = @_;
-	my $to = "$server->{data}-$name";
-	$server->stop;
-	for ([ $server->data, $to ], [ $server->log, "$to.log" ])
-	{
-		rename $_->[0], $_->[1]
-		  or fail(2, "cannot rename $_->[0]: $!", 'look at it where it is');
-	}
-	return "$to, its log: $to.log";
 }
 
 1;

@@ -3,21 +3,13 @@ package PgSeries::Stress::Generator;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util qw(sum uniq);
+use List::Util qw(sample sum uniq);
 
 =pod
 
 =head1 NAME
 
 PgSeries::Stress::Generator - random schemas and statements with one right answer
-
-=head1 SYNOPSIS
-
-  my $generator = PgSeries::Stress::Generator->new($seed);
-  print $generator->setup;
-  my $case = $generator->next_case;
-  print "$_;\n" for @{ $case->{settings} }, @{ $case->{statements} };
-  print $generator->contents;
 
 =head1 DESCRIPTION
 
@@ -347,16 +339,6 @@ sub weighted
 	return;
 }
 
-# Some of a list, in random order.
-sub take
-{
-	my ($count, @list) = @_;
-	my @taken;
-	push @taken, splice(@list, draw(scalar @list), 1)
-	  while @list && @taken < $count;
-	return @taken;
-}
-
 # The grammar.
 
 my $BRACES = qr/(\{(?:[^{}]++|(?-1))*+\})/;
@@ -478,7 +460,7 @@ sub fresh { my ($self) = @_; return $self->{fresh} += 10_000; }
 sub some
 {
 	my ($self, $from, $to, $list) = @_;
-	return join ' ', uniq take($self->range($from, $to), split / /, $list);
+	return join ' ', uniq sample $self->range($from, $to), split / /, $list;
 }
 
 sub cols
@@ -694,7 +676,7 @@ sub modulus
 sub range_bounds
 {
 	my ($parts) = @_;
-	my @inner = sort { $a <=> $b } take($parts - 1, map { 4 * $_ } 1 .. 249);
+	my @inner = sort { $a <=> $b } sample $parts - 1, map { 4 * $_ } 1 .. 249;
 	return (pick(0, 'MINVALUE'), @inner, pick(1000, 1000, 'MAXVALUE'));
 }
 
@@ -713,7 +695,7 @@ sub fill
 {
 	my ($self, $table, $where) = @_;
 	my $rows = $self->{rows};
-	my ($p, $q, $r) = take(3, qw(7919 6007 4001 2003 1009 997 883 769));
+	my ($p, $q, $r) = sample(3, qw(7919 6007 4001 2003 1009 997 883 769));
 	my $k =
 	  $table eq 'plain' || one_in(5)
 	  ? "(i::bigint * 1000 / ($rows + 1))::int"
