@@ -8,7 +8,7 @@ use lib map { "$FindBin::RealBin/$_" } qw(lib ../lib);
 
 use Fcntl      qw(:flock);
 use File::Path qw(make_path);
-use Fixture    qw(append refuses slurp spew);
+use Fixture    qw(refuses slurp spew);
 use PgSeries::CLI;
 use Test::More;
 
@@ -259,11 +259,12 @@ for ([ 'check', 1 ], [ 'check --round-trip', 0 ])
 	my ($command, $code) = @$_;
 	($status, $out, $err) = $f->pgseries(split / /, $command);
 	is($status, $code, "$command: exit status $code") or diag($out, $err);
-	is($out =~ /^2 patches checked, 8 findings\n/m ? 1 : 0,
+	is($out =~ /^2 patches checked, [1-9]\d* findings?\n/m ? 1 : 0,
 		$code, 'findings');
 	like($out, qr/^round trip: no difference$/m, 'and the round trip');
 }
-append("$dir/patches/18/one/0001-Change-line-3.patch", "\n");
+my $patch = "$dir/patches/18/one/0001-Change-line-3.patch";
+spew($patch, slurp($patch) =~ s/^(?=---$)/With a blank at the end. \n/mr);
 ($status, $out, $err) = $f->pgseries('check', '--round-trip');
 is($status, 1, 'the round trip finds something') or diag($out);
 like($err, qr/^pgseries: patches.* does not survive apply and export; run/m,
