@@ -116,10 +116,15 @@ rebase VERSION
   tell which patches need a hand on another minor release
   --tarball=FILE     its tarball (default: obtain it)
   Example: pgseries rebase 18.7
-range-diff VERSION VERSION
-  compare two versions of the series
-  They are sets made by submit, tags or commits of this checkout, or "current".
-  Example: pgseries range-diff v1 current
+port TOPIC
+  apply what a base has of a topic to the worktree of the other one
+  --from=BASE        where the patches are
+  --to=BASE          where they are to go
+  Example: pgseries port locks --from=18 --to=master
+range-diff VERSION VERSION [TOPIC]
+  compare two versions of the series, or a topic of both bases
+  Versions are sets made by submit, tags or commits of this checkout, or "current".
+  Example: pgseries range-diff v1 current; pgseries range-diff 18 master locks
 EOT
 
 my %COMMAND = (
@@ -180,12 +185,40 @@ my %COMMAND = (
 	},
 	submit => { code => \&submit, check => \&check_submit },
 	rebase => { code => \&rebase },
+	port => {
+		check => sub {
+			my ($c, $topic) = @_;
+			my ($from, $to) = @{ $c->{option} }{qw(from to)};
+			usage_error('port needs --from and --to, two bases', 'port')
+			  if !defined $from || !defined $to || $from eq $to;
+			$c->{port} = [ map { $c->series_of($_) } $from, $to ];
+			$c->{port}[0]->topic($topic);
+		},
+		code => sub {
+			my ($c, $topic) = @_;
+			require PgSeries::Port;
+			my ($from, $to) = @{ $c->{port} };
+			my @done = PgSeries::Port::port($from, $to, $topic);
+			return $c->say(
+				@done
+				? join "\n",
+				@done,
+				'now: pgseries export --base='
+				  . $to->{config}->base
+				  . " --topic=$topic"
+				: 'nothing is missing');
+		},
+	},
 	'range-diff' => {
 		code => sub {
-			my ($c, @versions) = @_;
+			my ($c, $from, $to, $topic) = @_;
 			my $series = $c->series;
 			return $c->say(
-				$series->range_diff(map { $series->version($_) } @versions));
+				defined $topic
+				? $series->topic_diff((map { $c->series_of($_) } $from, $to),
+					$topic)
+				: $series->range_diff(
+					map { $series->version($_) } $from, $to));
 		},
 	});
 # The configurations of check --world, and the method of PgSeries::Test for each.
@@ -268,12 +301,15 @@ sub dispatch
 	  sub { usage_error(lcfirst $_[0] =~ s/\n.*//sr, $name); };
 	$parser->getoptions(
 		'help' => \my $want_help,
+		'base=s' => \my $base,
 		options($c->{option} = {}, $command->{help}));
 	if ($want_help) { print help($name); return 0; }
 	check_words($name, @ARGV);
-	$c->{config} = PgSeries::Config->new(top => $top);
+	$base //= 'master'
+	  if $name eq 'submit' && -f "$top/patches/master/BASE";
+	$c->{config} = PgSeries::Config->new(top => $top, base => $base);
 	$command->{check}->($c, @ARGV) if $command->{check};
-	take_lock($c->{config}->work . '/lock') if $command->{lock} // 1;
+	take_lock($c->{config}->shared_work . '/lock') if $command->{lock} // 1;
 	return $command->{code}->($c, @ARGV);
 }
 
@@ -314,8 +350,10 @@ sub help
 	if (defined $name)
 	{
 		my ($usage, $text) = @{ $COMMAND{$name} }{qw(usage help)};
-		return "Usage: pgseries $name [OPTION]... $usage\n\n" . $text =~
-		  s/^(?=  Example)/  --help             show this text\n\n/mr . "\n";
+		return "Usage: pgseries $name [OPTION]... $usage\n\n"
+		  . $text =~
+		  s/^(?=  Example)/  --base=BASE        18 (default; submit: master) or master\n  --help             show this text\n\n/mr
+		  . "\n";
 	}
 	my $list = join '',
 	  map { sprintf "  %-10s%s\n", $_, (split /\n/, $COMMAND{$_}{help})[0] }
@@ -342,6 +380,13 @@ sub series
 {
 	my ($c) = @_;
 	return $c->{series} ||= PgSeries::Series->new($c->config);
+}
+
+# The series of another base.
+sub series_of
+{
+	my ($c, $base) = @_;
+	return PgSeries::Series->new($c->config->with_base($base));
 }
 
 sub builds

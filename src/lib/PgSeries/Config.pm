@@ -16,6 +16,9 @@ PgSeries::Config - where things are, and who runs PostgreSQL
 
 =head1 DESCRIPTION
 
+A base is a branch of upstream that patches are made for: "18", or "master".  Each has
+its directory below patches/ and, but for 18, below the work directory.
+
 The checkout holds only what git tracks.  All that the tool makes lies in two
 directories:
 
@@ -31,17 +34,9 @@ override these choices (doc/develop.md); C<pgseries.conf> in the build directory
 
 =over
 
-=item BASE
+=item new(top => DIR [, base => NAME])
 
-The branch of upstream that the patches are made for.
-
-=cut
-
-use constant BASE => '18';
-
-=item new(top => DIR)
-
-Reads pgseries.conf, makes nothing.
+Reads pgseries.conf, makes nothing.  The base is 18 if none is named.
 
 =cut
 
@@ -49,17 +44,44 @@ sub new
 {
 	my ($class, %args) = @_;
 	my $top = realpath($args{top});
+	my $base = $args{base} // '18';
+	fail(
+		2,
+		"there is no base \"$base\"",
+		'choose one of: ' . join(', ', bases($top))
+	) unless grep { $_ eq $base } bases($top);
 	my $build = $ENV{PGSERIES_BUILDDIR} || "$top/build";
 	my $file = "$build/pgseries.conf";
 	my %conf = -f $file ? read_file($file) =~ /^(\w+) = (.*)$/mg : ();
 	return bless {
 		top => $top,
 		build => $build,
-		patches => "$top/patches/" . BASE,
-		tarball => $ENV{PGSERIES_TARBALL} || $conf{tarball},
+		base => $base,
+		tarball => $base eq '18'
+		? $ENV{PGSERIES_TARBALL} || $conf{tarball}
+		: $ENV{PGSERIES_MASTER_TARBALL} || $conf{master_tarball},
 		workdir => $ENV{PGSERIES_WORKDIR} || $conf{workdir},
 		user => $> == 0 ? find_user() : undef,
 	}, $class;
+}
+
+=item bases, with_base($name)
+
+The names of the bases that there are; the same configuration for another one.
+
+=cut
+
+sub bases
+{
+	my ($self) = @_;
+	my $top = ref $self ? $self->top : $self;
+	return grep { -f "$top/patches/$_/BASE" } qw(18 master);
+}
+
+sub with_base
+{
+	my ($self, $name) = @_;
+	return PgSeries::Config->new(top => $self->top, base => $name);
 }
 
 sub find_user
@@ -87,25 +109,36 @@ directories, as an interpreter below root's home is of no use to another user.
 use constant PATH => $ENV{PGSERIES_PATH}
   || '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-=item top, build, patches, tarball
+=item top, build, base, patches, tarball
 
-The checkout, the build directory, the directory of the patches, and the
-tarball that the person named (or undef).
+The checkout, the build directory, the base, the directory of its patches, and the
+tarball of upstream that the person named (or undef).
 
 =cut
 
 sub top     { my ($self) = @_; return $self->{top}; }
 sub build   { my ($self) = @_; return make_dir($self->{build}); }
-sub patches { my ($self) = @_; return $self->{patches}; }
+sub base    { my ($self) = @_; return $self->{base}; }
+sub patches { my ($self) = @_; return "$self->{top}/patches/$self->{base}"; }
 sub tarball { my ($self) = @_; return $self->{tarball}; }
 
-=item work
+=item work, shared_work
 
-The work directory; made at the first call.
+The work directory of the base, and the one that all bases share; made at the first
+call.
 
 =cut
 
 sub work
+{
+	my ($self) = @_;
+	return $self->{base_work} ||=
+		$self->{base} eq '18'
+	  ? $self->shared_work
+	  : make_dir($self->shared_work . "/$self->{base}");
+}
+
+sub shared_work
 {
 	my ($self) = @_;
 	return $self->{work} if $self->{work};
@@ -166,7 +199,7 @@ where the tool itself is not run by root.
 sub user
 {
 	my ($self) = @_;
-	$self->work;
+	$self->shared_work;
 	return $self->{user};
 }
 
@@ -200,7 +233,7 @@ sub environment
 		PATH => PATH,
 		LC_ALL => 'C.UTF-8',
 		CCACHE_DIR => !$self->user && $ENV{CCACHE_DIR}
-		  || make_dir("$work/ccache", $self->user),
+		  || make_dir($self->shared_work . '/ccache', $self->user),
 
 		# All builds lie at WORK/b/NAME/{src,build}: with relative paths and
 		# without the directory in the hash they share one cache.

@@ -31,6 +31,11 @@ error before any rule, see commit_of() in L<PgSeries::Series>, the other round_t
 
 Each *.patch file beside the file C<series> is listed in it.
 
+=item counterpart
+
+Each patch has one with the same summary in the same topic of the other base, or a line
+C<# only here: WHAT: REASON> in the file C<series>.
+
 =item commit-message
 
 A summary of at most 64 characters without a full stop; then at least two lines
@@ -100,6 +105,10 @@ my @RULES = (
 	],);
 my $SERIES_FILES =
   [ 'series-files', undef, 'list it in the file "series" or remove it' ];
+my $COUNTERPART = [
+	'counterpart', undef,
+	'pgseries port, or say why not in a line "# only here: WHAT: REASON" of the topic in "series"'
+];
 
 =head1 METHODS
 
@@ -137,7 +146,9 @@ sub run
 	my @commits = $series->commits_of($series->patches);
 	@$self{qw(findings skips)} = ([], {});
 	$self->unlisted_files;
+	$self->counterparts;
 	my @patches;
+
 	for ($series->patches)
 	{
 		my $p = PgSeries::Lint::Patch->new(
@@ -215,6 +226,34 @@ sub unlisted_files
 	{
 		my $file = substr $path, length($config->top . '/');
 		$self->find({ file => $file, line => 1 }, 'it is not listed');
+	}
+	return;
+}
+
+sub counterparts
+{
+	my ($self) = @_;
+	my $series = $self->{series};
+	my $config = $series->{config};
+	$self->{rule} = $COUNTERPART;
+	for my $base (grep { $_ ne $config->base } $config->bases)
+	{
+		my $other = PgSeries::Series->new($config->with_base($base));
+		my %has = map { ("$_->{topic} " . $other->subject($_->{path})) => 1 }
+		  $other->patches;
+		for my $p ($series->patches)
+		{
+			my $only = $series->about($p->{topic})->{only};
+			$self->find(
+				{
+					file => substr($p->{path}, length($config->top . '/')),
+					line => 1
+				},
+				"base $base has no patch of that summary in topic $p->{topic}"
+			  )
+			  unless $has{ "$p->{topic} " . $series->subject($p->{path}) }
+			  || grep { $only->{$_} } 'all', $p->{file} =~ s{.*/}{}r;
+		}
 	}
 	return;
 }

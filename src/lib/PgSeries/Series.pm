@@ -31,7 +31,8 @@ C<TOPIC/NNNN-words.patch>, as quilt reads it.  A line C<# topic: NAME> opens eac
 topic; what stands above the first one, and the comments of each, are kept.
 Numbers are counted within a topic, so that C<git am TOPIC/*.patch> applies it on
 plain upstream without the others; only where a line C<# needs: NAME> names another
-topic, that one comes first.
+topic, that one comes first.  A line C<# only here: WHAT: REASON> says why the other base
+lacks the patch WHAT (its file name without the topic), or all of the topic.
 
 All git work is done in one repository, WORK/tree:
 
@@ -76,7 +77,7 @@ sub new
 =item parse($at, $text)
 
 A function.  Returns what the text of a series file says, { head, topics =>
-[ { name, comment, about, needs }, ... ], patches => [ { file, topic, number, line },
+[ { name, comment, about, needs, only }, ... ], patches => [ { file, topic, number, line },
 ... ] }; $at names it in errors.
 
 =cut
@@ -99,8 +100,13 @@ sub parse
 				'use letters, digits and hyphens') if $name !~ /^[\w-]+\z/;
 			$bad->("topic $name is opened twice", 'keep its patches together')
 			  if $opened{$name}++;
-			$topic =
-			  { name => $name, comment => '', about => '', needs => [] };
+			$topic = {
+				name => $name,
+				comment => '',
+				about => '',
+				needs => [],
+				only => {}
+			};
 			push @{ $list{topics} }, $topic;
 		}
 		elsif ($topic && /^#\s*needs:\s*(.*?)\s*$/)
@@ -110,6 +116,11 @@ sub parse
 				'correct the name, or move the topic'
 			) if !$opened{$1} || $1 eq $topic->{name};
 			push @{ $topic->{needs} }, $1;
+			$topic->{comment} .= $_;
+		}
+		elsif ($topic && /^#\s*only here:\s*(\S+):\s*\S/)
+		{
+			$topic->{only}{$1} = $line;
 			$topic->{comment} .= $_;
 		}
 		elsif ($topic && /^#\s*(.*)/)
@@ -145,7 +156,7 @@ sub parse
 
 The list of patches, each { file, path, topic, number }, where the number counts
 from the first patch of the series; the names of the topics in order; what is
-said of one, { about, needs }; the PgSeries::Upstream; the repository's path.
+said of one, { about, needs, only }; the PgSeries::Upstream; the repository's path.
 
 =cut
 
@@ -423,6 +434,22 @@ sub must_be_clean
 	return;
 }
 
+sub must_be_on_series
+{
+	my ($self, $remedy) = @_;
+	my $tree = $self->tree;
+	$self->must_be_clean($remedy);
+	my $on = '';
+	git_status($tree, [qw(symbolic-ref -q HEAD)], out => \$on);
+	fail(
+		2,
+		"$tree is not on the branch \"series\"",
+		'run there: git checkout series (your commits are elsewhere? then: git checkout -B series COMMIT)',
+		'checked out: ' . git_capture($tree, qw(log -1 --format=%h%x20%s))
+	) if $on ne "refs/heads/series\n";
+	return;
+}
+
 =item apply($n)
 
 Sets the branch C<series> of WORK/tree to upstream plus the first $n patches (all by
@@ -512,15 +539,7 @@ sub export
 {
 	my ($self, %opt) = @_;
 	my $tree = $self->tree;
-	$self->must_be_clean('commit them there, then export again');
-	my $on = '';
-	git_status($tree, [qw(symbolic-ref -q HEAD)], out => \$on);
-	fail(
-		2,
-		"$tree is not on the branch \"series\"",
-		'run there: git checkout series (your commits are elsewhere? then: git checkout -B series COMMIT)',
-		'checked out: ' . git_capture($tree, qw(log -1 --format=%h%x20%s))
-	) if $on ne "refs/heads/series\n";
+	$self->must_be_on_series('commit them there, then export again');
 	my $changes = $self->plan($opt{topic}, $self->format('series'));
 	my @said = @{ $changes->{said} };
 	return @said if $opt{dry_run};
@@ -729,6 +748,19 @@ sub write_plan
 Returns git range-diff's output between two versions of the series.  A version
 is a list of patches as C<version> returns it.
 
+=item topic_diff($from, $to, $topic)
+
+Returns it between the patches of a topic on two bases, each a PgSeries::Series.
+
+=item range_of($topic)
+
+Returns the commits before and after the patches of a topic, which come on upstream
+after those of the topics that it needs.
+
+=item fetch_from($other, $commit)
+
+Makes a commit of another base's repository known in this one.
+
 =item version($name)
 
 Returns the patches of a version: a directory of patches that "submit" wrote
@@ -747,6 +779,36 @@ sub range_diff
 		$self->tree,
 		qw(range-diff --no-color),
 		map { $self->base . "..$_" } @tips);
+}
+
+sub range_of
+{
+	my ($self, $topic) = @_;
+	my @all = $self->alone($topic);
+	return
+	  map { $self->commit_of(@$_) } [ grep { $_->{topic} ne $topic } @all ],
+	  \@all;
+}
+
+sub fetch_from
+{
+	my ($self, $other, $commit) = @_;
+	my $base = $other->{config}->base;
+	git($other->tree, 'update-ref', 'refs/pgseries-other/here', $commit);
+	git($self->tree, qw(fetch -q --no-tags),
+		$other->tree, "+refs/pgseries-other/here:refs/pgseries-other/$base");
+	return;
+}
+
+sub topic_diff
+{
+	my ($self, $from, $to, $topic) = @_;
+	my @ranges = map { [ $_->range_of($topic) ] } $from, $to;
+	$from->fetch_from($to, $ranges[1][1]);
+	return git_capture(
+		$from->tree,
+		qw(range-diff --no-color),
+		map { "$_->[0]..$_->[1]" } @ranges);
 }
 
 sub version

@@ -20,8 +20,8 @@ PgSeries::Upstream - upstream's source: find, verify, import
 
 =head1 DESCRIPTION
 
-The file BASE beside the patches names the release: C<version>, C<url>, C<sha256> of
-the tarball, C<tree> (the git tree that it unpacks to) and C<package> (the
+The file BASE beside the patches names the C<version>, the C<tree> (the git tree that
+it unpacks to), and for a release C<url>, C<sha256> of the tarball and C<package> (the
 distribution's source package).  The tarball is looked for, in this order,
 
   1. where the person says (./configure --with-tarball=FILE, PGSERIES_TARBALL)
@@ -33,6 +33,11 @@ distribution's source package).  The tarball is looked for, in this order,
 and is verified against the checksum wherever it comes from.  If 4. has only later
 minor releases of the same major version, the next one is taken, with a clear notice:
 apt has verified it by the archive's signature.
+
+For a C<commit> of upstream's development branch, C<url> is that of a git repository.
+A tarball that the person names is kept in the cache; without one, the commit is
+fetched with git.  The tree decides.  Where it cannot be had, the error has code 77, for
+which meson skips a test.
 
 =over
 
@@ -57,22 +62,25 @@ sub new
 }
 
 my %KEY = (
-	version => qr/^\d+\.\d+\z/,
+	version => qr/^\d+(?:\.\d+|devel)\z/,
 	url => qr{^\w+://\S},
+	tree => qr/^[0-9a-f]{40}\z/,);
+my %RELEASE = (
 	sha256 => qr/^[0-9a-f]{64}\z/,
-	tree => qr/^[0-9a-f]{40}\z/,
 	package => qr/^\S/,);
+my %BRANCH = (commit => qr/^[0-9a-f]{40}\z/);
 
 sub read_base
 {
 	my ($file) = @_;
 	my %base = read_file($file) =~ /^(\w+)[ \t]*=[ \t]*(.*?)[ \t]*$/mg;
-	for my $key (sort keys %KEY)
+	my %key = (%KEY, defined $base{commit} ? %BRANCH : %RELEASE);
+	for my $key (sort keys %key)
 	{
 		fail(
 			2,
 			"$file: there is no line \"$key = ...\", or a bad one",
-			'restore the file') unless ($base{$key} // '') =~ $KEY{$key};
+			'restore the file') unless ($base{$key} // '') =~ $key{$key};
 	}
 	return %base;
 }
@@ -107,12 +115,21 @@ sub actual_version
 
 =item fetch
 
-Returns the path of the verified tarball in the cache, having fetched it if
-necessary.
+Makes sure that upstream's source is there.  Returns the path of what holds it: of the
+verified tarball in the cache, for a development branch of the repository.
 
 =cut
 
 sub fetch
+{
+	my ($self) = @_;
+	return $self->release unless defined $self->{commit};
+	$self->commit;
+	return $self->repository;
+}
+
+# The verified tarball of a release.
+sub release
 {
 	my ($self) = @_;
 	my $cache = make_dir($self->{config}->work . '/upstream');
@@ -314,17 +331,19 @@ sub commit
 			"save your work, then remove $repository and run the same command again"
 		);
 	}
-	my $tarball = $self->fetch;
-	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
 	my $temp = "$repository.import";
 	my $forget = on_exit(sub { remove_tree($temp); });
-	unpack_release($tarball, $version, $temp);
+	my ($from, $version) =
+	  defined $self->{commit}
+	  ? $self->import_branch($temp)
+	  : $self->import_release($temp);
 	my $tree = git_capture($temp, 'rev-parse', 'HEAD^{tree}');
 	fail(
 		2,
-		"$tarball unpacks to git tree $tree, not $self->{tree}",
-		"correct $self->{file} if the release really changed"
+		"$from unpacks to git tree $tree, not $self->{tree}",
+		"correct $self->{file} if the release really changed, or name another tarball"
 	) if $version eq $self->{version} && $tree ne $self->{tree};
+	$self->keep($from) if defined $self->{commit} && -f $from;
 	git($temp, qw(config pgseries.wanted), $wanted);
 
 	# For commits made by hand where the person has set no name.
@@ -341,6 +360,66 @@ sub commit
 	return git_capture($repository, @root);
 }
 
+# Both make the repository, and return where its contents come from and the version.
+sub import_release
+{
+	my ($self, $temp) = @_;
+	my $tarball = $self->release;
+	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
+	unpack_release($tarball, $version, $temp);
+	return ($tarball, $version);
+}
+
+sub import_branch
+{
+	my ($self, $temp) = @_;
+	my ($version, $commit) = @{$self}{qw(version commit)};
+	my $tarball = $self->{tarball} // $self->cached;
+	if (-f $tarball)
+	{
+		unpack_release($tarball, $version, $temp);
+		return ($tarball, $version);
+	}
+	fail(2, "there is no tarball $tarball", 'correct PGSERIES_MASTER_TARBALL')
+	  if defined $self->{tarball};
+	info("fetching $commit from $self->{url}");
+	remove_tree($temp);
+	make_dir($temp);
+	git($temp, qw(init -q));
+	my $status = git_status(
+		$temp,
+		[ qw(fetch -q --depth=1), $self->{url}, $commit ],
+		err => \my $why);
+	fail(
+		77,
+		"upstream's development branch cannot be obtained, so what needs it is skipped ("
+		  . ($why =~ s/\n.*//sr) . ')',
+		'name a tarball of it: ./configure --with-master-tarball=FILE'
+	) if $status != 0;
+	git($temp, qw(read-tree -u --reset FETCH_HEAD));
+	commit_release($temp, $version);
+	return ("$self->{url} $commit", $version);
+}
+
+# Where a tarball of the development branch is kept.
+sub cached
+{
+	my ($self) = @_;
+	return
+		$self->{config}->work
+	  . "/upstream/postgresql-$self->{version}-"
+	  . substr($self->{commit}, 0, 8) . '.tar';
+}
+
+sub keep
+{
+	my ($self, $tarball) = @_;
+	return if $tarball eq $self->cached;
+	make_dir($self->{config}->work . '/upstream');
+	write_file($self->cached, read_file($tarball));
+	return;
+}
+
 # A new git repository with one commit, the release.
 sub unpack_release
 {
@@ -349,14 +428,22 @@ sub unpack_release
 	make_dir($temp);
 	info("unpacking $tarball");
 	run([
-			qw(tar --extract --bzip2 --strip-components=1 --no-same-owner --file),
+			qw(tar --extract --strip-components=1 --no-same-owner --file),
 			$tarball
 		],
 		cwd => $temp,
 		what => "unpacking $tarball",
-		remedy => 'install bzip2, free some disk space, or fetch it again');
+		remedy =>
+		  'install bzip2 and xz, free some disk space, or fetch it again');
 	git($temp, qw(init -q));
 	git($temp, qw(add -A -f .));
+	return commit_release($temp, $version);
+}
+
+# The same commit everywhere.
+sub commit_release
+{
+	my ($temp, $version) = @_;
 	run([ qw(git commit -q -m), "PostgreSQL $version" ],
 		cwd => $temp,
 		env => {

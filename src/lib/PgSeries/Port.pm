@@ -1,0 +1,65 @@
+package PgSeries::Port;
+
+use strict;
+use warnings FATAL => 'all';
+
+use PgSeries::Git  qw(commit_id git_capture git_status);
+use PgSeries::Util qw(fail progress);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Port - a topic's patches on another base
+
+=head1 FUNCTIONS
+
+=over
+
+=item port($from, $to, $topic)
+
+Applies those patches of a topic of $from that $to lacks, told by their subjects, to
+the branch C<series> of $to's worktree with C<git am -3>, which merges what has moved.
+Returns their files.  The first one that does not merge is left there for the person,
+with an error of code 3; the next call goes on with those after it.  Nothing is written
+to patches/: that is what export is for.
+
+=back
+
+=cut
+
+sub port
+{
+	my ($from, $to, $topic) = @_;
+	my @patches = $from->topic($topic);
+	my $tree = $to->tree;
+	my ($base, $other) = map { $_->{config}->base } ($to, $from);
+	my $export = "pgseries export --base=$base --topic=$topic";
+	$to->apply unless defined commit_id($tree, 'refs/heads/series');
+	$to->must_be_on_series('commit or drop them there');
+	$to->fetch_from($from, $from->commit_of($from->alone($topic)));
+	my %has = map { $_ => 1 } split /\n/,
+	  git_capture($tree, qw(log --format=%s), $to->base . '..series');
+	my @done;
+
+	for my $patch (grep { !$has{ $from->subject($_->{path}) } } @patches)
+	{
+		progress("applying $patch->{file}");
+		my $status = git_status(
+			$tree,
+			[
+				qw(am -q -3 --keep-cr --committer-date-is-author-date --no-gpg-sign),
+				$patch->{path}
+			],
+			err => \my $err);
+		fail(
+			3,
+			"$patch->{file} of base $other does not merge",
+			"mend it in $tree (git status; git add; git am --continue), run the same command again, at last: $export",
+			$err) if $status != 0;
+		push @done, $patch->{file};
+	}
+	return @done;
+}
+
+1;
