@@ -95,6 +95,8 @@ foreach my $what ('all', '0001-Change-line-20.patch')
 	);
 	counterparts('', '18');
 }
+($out) = $f->succeeds('port', 'two', '--from=18', '--to=master');
+is($out, "nothing is missing\n", 'port: what is only here');
 $f->succeeds('export', '--base=master', '--topic=two');
 like(slurp("$patches/two/0001-Change-line-20.patch"),
 	qr/^-line twenty\n\+twenty\n/m, 'what was mended');

@@ -18,7 +18,8 @@ PgSeries::Port - a topic's patches on another base
 
 =item port($from, $to, $topic)
 
-Applies those patches of a topic of $from that $to lacks, told by their subjects, to
+Applies those patches of a topic of $from that $to lacks, told by their subjects and by
+the lines C<only here> of single patches, to
 the branch C<series> of $to's worktree with C<git am -3>, which merges what has moved.
 Returns their files.  The first one that does not merge is left there for the person,
 with an error of code 3; the next call goes on with those after it.  Nothing is written
@@ -42,7 +43,12 @@ sub port
 	  git_capture($tree, qw(log --format=%s), $to->base . '..series');
 	my @done;
 
-	for my $patch (grep { !$has{ $from->subject($_->{path}) } } @patches)
+	my $only = $from->about($topic)->{only};
+	for my $patch (
+		grep {
+				 !$has{ $from->subject($_->{path}) }
+			  && !$only->{ $_->{file} =~ s{.*/}{}r }
+		} @patches)
 	{
 		progress("applying $patch->{file}");
 		my $status = git_status(
