@@ -97,7 +97,7 @@ sub repository { my ($self) = @_; return $self->{config}->work . '/tree'; }
 =item actual_version
 
 The version that the worktree holds: another one where a later minor release had
-to stand in.
+to stand in.  A development branch is told with its commit.
 
 =cut
 
@@ -110,7 +110,11 @@ sub actual_version
 		[qw(log -1 --format=%s refs/heads/upstream)],
 		out => \$subject,
 		err => \my $err);
-	return $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
+	my $version =
+	  $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
+	$version .= ' (commit ' . substr($self->{commit}, 0, 12) . ')'
+	  if defined $self->{commit};
+	return $version;
 }
 
 =item fetch
