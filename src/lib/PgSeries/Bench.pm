@@ -758,7 +758,9 @@ sub pgbench
 	my @tps;
 	while ($out =~ /^progress: .*?, ([\d.]+) tps, lat ([\d.]+|-?nan) ms/mg)
 	{
-		push @tps, $1 < 1000 && $2 =~ /[1-9]/ ? 1000 * $clients / $2 : $1;
+		my ($tps, $lat) = ($1, $2);
+		$tps = 1000 * $clients / $lat if $tps < 1000 && $lat =~ /[1-9]/;
+		push @tps, $tps;
 	}
 	$server->stop;
 	splice @tps, 0, min($warmup, $#tps);
