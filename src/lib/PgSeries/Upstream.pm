@@ -314,6 +314,11 @@ sub commit
 			"save your work, then remove $repository and run the same command again"
 		);
 	}
+	fail(
+		2,
+		"$repository has no branch \"upstream\"",
+		'run there: git branch upstream COMMIT, where that is the root of your commits'
+	) if -d "$repository/.git";
 	my $tarball = $self->fetch;
 	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
 	my $temp = "$repository.import";
@@ -331,13 +336,14 @@ sub commit
 	git($temp, qw(config user.name), 'pgseries developers');
 	git($temp, qw(config user.email pgseries@localhost));
 
+	rename $temp, $repository
+	  or fail(2, "cannot rename $temp: $!", "move $repository away");
+	$forget->();
+
 	# Worktrees of a repository that is gone, and what was built from them.
 	my $work = $self->{config}->work;
 	unlink glob "$work/b/*/stamp";
 	remove_tree("$work/scratch", glob "$work/b/*/src");
-	rename $temp, $repository
-	  or fail(2, "cannot rename $temp: $!", "remove $repository");
-	$forget->();
 	return git_capture($repository, @root);
 }
 
