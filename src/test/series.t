@@ -329,6 +329,61 @@ for my $try (0 .. 5)
 	exports($agree);
 }
 
+# A message that git am would not give back is refused, and nothing is lost.
+foreach my $body ("x\n---\ny", "x\n\nIndex: y\nz", "From: X <x\@y>\n\nx")
+{
+	start();
+	$f->succeeds('apply');
+	commit('src/b.c', "int first;\n", "Start a file\n\n$body");
+	$f->refused(2, '"Start a file" does not survive as a patch',
+		'export', '--topic=two');
+	is( join(' ', map { s{.*/}{}r } glob "$patches/*/*"),
+		'0001-Change-line-3.patch 0001-Change-line-20.patch',
+		'nothing is written');
+}
+start();
+$f->succeeds('apply');
+$f->git(qw(commit -q --allow-empty -m Nothing));
+$f->refused(2, 'does not survive as a patch', 'export', '--topic=two');
+
+# Patches that somebody else has changed meanwhile
+start();
+$f->succeeds('apply');
+commit('src/b.c', "int first;\n", 'Start a file');
+spew("$patches/$one", slurp("$patches/$one") =~ s/The body/Their body/r);
+$f->refused(2, 'has changed since apply or export', 'export', '--topic=two');
+like(slurp("$patches/$one"), qr/Their body/, 'they stay');
+$f->succeeds('export', '--topic=two', '--overwrite');
+unlike(slurp("$patches/$one"), qr/Their body/, 'unless they are to go');
+exports($agree);
+
+# What a full disk leaves of a checkout is nobody's change.
+start();
+$f->succeeds('apply', 0);
+$f->git(qw(update-ref refs/pgseries-state/checkout upstream));
+append("$tree/README", "half\n");
+$f->succeeds('apply');
+is($f->git(qw(status --porcelain)), '', 'a checkout is completed');
+
+# A branch that is gone, in a tree with work: nothing is unpacked or dropped.
+start();
+$f->succeeds('apply');
+$f->git(qw(branch -m upstream other));
+$f->refused(2, 'has no branch "upstream"', 'status');
+ok(-e "$dir/work/scratch/.git", 'the scratch tree stays');
+$f->git(qw(branch -m other upstream));
+
+# A work directory that was moved
+start();
+$f->succeeds('apply');
+rename "$dir/work", "$dir/moved" or die $!;
+spew("$patches/$one", slurp("$patches/$one") =~ s/The body/A body/r);
+$f->succeeds('apply', { PGSERIES_WORKDIR => "$dir/moved" });
+is( `git -C $dir/moved/scratch rev-parse --path-format=absolute --git-common-dir`,
+	"$dir/moved/tree/.git\n",
+	'has worktrees of its own');
+rename "$dir/moved", "$dir/work" or die $!;
+
 # What the remedy for a damaged repository says: remove it, and run the same command
 # again.
 my $work = "$dir/work";

@@ -280,7 +280,7 @@ sub checkout
 {
 	my ($self, $b, $commit) = @_;
 	my $tree = $self->{series}->tree;
-	if (!-e "$b->{src}/.git")
+	if (!PgSeries::Series::is_worktree($tree, $b->{src}))
 	{
 		remove_tree($b->{src});
 		git($tree, qw(worktree prune));

@@ -3,6 +3,7 @@ package PgSeries::CLI;
 use strict;
 use warnings FATAL => 'all';
 
+use File::Spec   ();
 use Getopt::Long ();
 use IO::Handle   ();
 use POSIX        ();
@@ -49,6 +50,7 @@ export
   --dry-run          write nothing; exit 1 if anything differs
   --topic=TOPIC      topic of commits that are new
   --remove           drop the patches that have no commit
+  --overwrite        write over patches that have changed since apply or export
   Example: pgseries export --topic=indexes
 lint
   check the form of the patches
@@ -184,7 +186,16 @@ my %COMMAND = (
 		},
 	},
 	submit => { code => \&submit, check => \&check_submit },
-	rebase => { code => \&rebase },
+	rebase => {
+		check => sub {
+			my ($c) = @_;
+			my $tarball = $c->{option}{tarball} // return;
+			fail(2, "there is no tarball $tarball", 'correct --tarball')
+			  unless -f $tarball;
+			$c->{option}{tarball} = File::Spec->rel2abs($tarball);
+		},
+		code => \&rebase
+	},
 	port => {
 		check => sub {
 			my ($c, $topic) = @_;
@@ -471,7 +482,7 @@ sub export
 	my ($c) = @_;
 	my @said =
 	  $c->series->export(map { $_ => $c->{option}{$_} }
-		  qw(dry_run remove topic));
+		  qw(dry_run overwrite remove topic));
 	$c->say(
 		@said
 		? join("\n", @said)
@@ -599,6 +610,8 @@ sub names_to_check
 		  : $prefix =~ /^(\d+)-(\d+)$/ ? ($1, $2)
 		  :                              ($prefix, $prefix);
 		$series->prefix($_) for $first, $last;
+		usage_error('--prefix=0 is upstream: build base-assert', 'check')
+		  if $first == 0;
 		usage_error("--prefix=$prefix: there is nothing from $first to $last",
 			'check')
 		  if $first > $last;
@@ -790,7 +803,8 @@ sub check_submit
 {
 	my ($c) = @_;
 	my $o = $c->{option};
-	usage_error('submit needs a version', 'submit') unless defined $o->{v};
+	usage_error('submit needs a version', 'submit')
+	  unless ($o->{v} // 0) > 0;
 	usage_error('submit needs a topic', 'submit') unless defined $o->{topic};
 	$c->series->topic($_) for topics($c->series, $o->{topic});
 	return;

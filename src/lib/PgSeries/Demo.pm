@@ -209,26 +209,33 @@ sub columns
 	my $gain = $figure->{gain};
 	my $factor = max($gain, 1 / $gain);
 	my ($good, $bad, $sure) = ('less work', 'more work', 'exact');
+	my $show =
+	  $factor < 1.1 && $figure->{verdict} ne 'inconclusive'
+	  ? sub { sprintf '%.1f%%', 100 * (1 - 1 / $_[0]) }
+	  : sub { sprintf '%.1fx', $_[0] };
+	my $says = $show->($factor) . ' ';
+
 	if ($s->{method} eq 'time')
 	{
+		# The bounds of the gain, or of the loss
 		($good, $bad) = qw(faster slower);
 		my @bounds = grep { defined } @{$figure}{qw(lo hi)};
-		@bounds = map { 1 / $_ } @bounds if $s->{better} eq 'lower';
+		@bounds = map { 1 / $_ } @bounds
+		  if ($s->{better} eq 'lower') != ($gain < 1);
 		$sure =
-		   !@bounds                              ? 'too few runs'
-		  : $figure->{verdict} eq 'inconclusive' ? 'no'
-		  :   sprintf '%.1f to %.1f', sort { $a <=> $b } @bounds;
+		  @bounds
+		  ? join ' to ', map { $show->($_) } sort { $a <=> $b } @bounds
+		  : 'too few runs';
 	}
-	my $says =
-	  $factor < 1.1
-	  ? sprintf('%.1f%% ', 100 * (1 - 1 / $factor))
-	  : sprintf('%.1fx ', $factor);
 	$says .= $gain < 1 ? $bad : $good;
 	$says =
 	  quantity($s, abs($patched - $base))
 	  . ($patched > $base ? ' more' : ' fewer')
 	  if $s->{method} eq 'count';
-	$says = 'the same' if $s->{method} ne 'time' && $base == $patched;
+	$says = 'not sure'
+	  if $figure->{verdict} eq 'inconclusive' && $sure ne 'too few runs';
+	$says = $base == $patched ? 'the same' : 'no difference'
+	  if $figure->{verdict} eq 'no difference';
 	return (medians($s, $figure), $says, $sure);
 }
 

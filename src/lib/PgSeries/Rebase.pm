@@ -40,8 +40,10 @@ sub rebase
 	my ($major) = $series->upstream->version =~ /^(\d+)/;
 	fail(
 		2,
-		"$version is not a minor release of PostgreSQL $major",
-		"name one, such as $major.7") unless $version =~ /^\Q$major\E\.\d+$/;
+		"$version is not another minor release of PostgreSQL $major",
+		"name one, such as $major.7")
+	  unless $version =~ /^\Q$major\E\.\d+$/
+	  && $version ne $series->upstream->version;
 
 	# The series as commits, and the other release as one more.
 	my $repository = $series->tree;

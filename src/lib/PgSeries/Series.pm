@@ -53,6 +53,9 @@ directory.
 
 =cut
 
+# The commit whose checkout has begun and not ended.
+use constant CHECKOUT => 'refs/pgseries-state/checkout';
+
 sub new
 {
 	my ($class, $config, $dir) = @_;
@@ -346,7 +349,7 @@ sub scratch
 	my ($self, $commit) = @_;
 	my $tree = $self->tree;
 	my $scratch = $self->{config}->work . '/scratch';
-	if (!-e "$scratch/.git")
+	if (!is_worktree($tree, $scratch))
 	{
 		remove_tree($scratch);
 		git($tree, qw(worktree prune));
@@ -358,6 +361,21 @@ sub scratch
 	git($scratch, qw(reset -q --hard), $commit);
 	git($scratch, qw(clean -qfdx));
 	return $scratch;
+}
+
+# A work directory that was moved or copied has worktrees of the old place.
+sub is_worktree
+{
+	my ($tree, $dir) = @_;
+	return
+	  unless -e "$dir/.git"
+	  && git_status(
+		$dir,
+		[qw(rev-parse --path-format=absolute --git-common-dir)],
+		out => \my $of,
+		err => \my $err) == 0;
+	chomp $of;
+	return $of eq "$tree/.git";
 }
 
 sub apply_one
@@ -376,7 +394,7 @@ sub apply_one
 		2,
 		'the disk is full',
 		'free some space, then run the same command again'
-	) if "$out$err" =~ /No space left/;
+	) if "$out$err" =~ PgSeries::Util::FULL_DISK();
 
 	# What git am says, and the hunks that it has left out.
 	my @rejects = split /\n/,
@@ -410,7 +428,7 @@ sub in_progress
 	my $git = git_capture($self->tree, qw(rev-parse --absolute-git-dir));
 	return
 	  scalar grep { -e "$git/$_" }
-	  qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD);
+	  qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD);
 }
 
 sub dirty
@@ -463,6 +481,7 @@ sub apply
 	my ($self, $n) = @_;
 	my $tree = $self->tree;
 	my @patches = $self->prefix($n // scalar $self->patches);
+	$self->complete_checkout;
 	$self->must_be_clean(
 		'commit them (git commit), or drop them (git stash -u), there');
 	my @unexported = $self->unexported;
@@ -474,10 +493,26 @@ sub apply
 	my $commit = $self->commit_of(@patches);
 	undisturbed(
 		sub {
-			git($tree, qw(checkout -q -B series), $commit);
+			git($tree, 'update-ref', CHECKOUT, $commit);
+			git($tree, qw(checkout -q --no-overwrite-ignore -B series),
+				$commit);
+			git($tree, qw(update-ref -d), CHECKOUT);
 			$self->remember;
 		});
 	return scalar @patches;
+}
+
+# What a full disk or a kill -9 has left half done: these are nobody's changes.
+sub complete_checkout
+{
+	my ($self) = @_;
+	my $tree = $self->tree;
+	my $commit = commit_id($tree, CHECKOUT);
+	return unless defined $commit;
+	unlink "$tree/.git/index.lock";
+	git($tree, qw(checkout -q -f -B series), $commit);
+	git($tree, qw(update-ref -d), CHECKOUT);
+	return;
 }
 
 # Runs the code to its end: an interrupt waits until then.
@@ -499,8 +534,9 @@ sub undisturbed
 sub remember
 {
 	my ($self) = @_;
-	git($self->tree,
-		qw(update-ref refs/pgseries-state/exported refs/heads/series));
+	my $tree = $self->tree;
+	git($tree, qw(update-ref refs/pgseries-state/exported refs/heads/series));
+	git($tree, qw(config pgseries.patches), $self->key($self->patches));
 	return;
 }
 
@@ -530,8 +566,10 @@ A commit belongs to the patch with its subject.  A patch that still makes this
 commit, perhaps with other offsets, is left as it is.  Any other commit is a new
 patch, of the topic given as C<topic>, or that of its neighbours.  A patch that has
 no commit is an error (perhaps only the first N were applied) unless C<remove> says
-that it is to go.  With C<dry_run> nothing is written.  Returns the list of
-differences, one line each.
+that it is to go.  Patches that are not those that apply or export left, because of
+a C<git pull> for instance, are an error unless C<overwrite> is set, and so is a commit
+that git would not make again from its patch.  With C<dry_run> nothing is written.
+Returns the list of differences, one line each.
 
 =cut
 
@@ -549,12 +587,57 @@ sub export
 		'the worktree has no commit for ' . @gone . ' of the patches',
 		'if only the first were applied, git am the others there; if they are to go, or have a new subject, run: pgseries export --remove',
 		join("\n", @gone)) if @gone && !$opt{remove};
+	$self->must_not_have_changed unless $opt{overwrite};
+	$self->must_survive($_)
+	  for grep { defined $changes->{write}{ $_->{file} } }
+	  @{ $changes->{texts} };
 	undisturbed(
 		sub {
+			# If that is stopped, the next export completes it.
+			git_status($self->tree, [qw(config --unset pgseries.patches)]);
 			$self->write_plan($changes);
-			$self->remember;
+			PgSeries::Series->new($self->{config})->remember;
 		});
 	return @said;
+}
+
+# Export would take back what somebody else has done to the patches.
+sub must_not_have_changed
+{
+	my ($self) = @_;
+	my $tree = $self->tree;
+	git_status($tree, [qw(config pgseries.patches)], out => \my $left);
+	fail(
+		2,
+		"$self->{dir} has changed since apply or export",
+		"to take that: git branch mine series, git checkout -B series upstream (in $tree), pgseries apply, and git cherry-pick your commits of the branch mine; to write over it: pgseries export --overwrite"
+	) if $left ne '' && $left ne $self->key($self->patches) . "\n";
+	return;
+}
+
+# Some messages don't: git am takes a line for the end of the message, or for the
+# author's name.
+sub must_survive
+{
+	my ($self, $new) = @_;
+	my $commit = $new->{commit};
+	my @what = (qw(log -1 --format=%T%n%an%n%ae%n%ad%n%B --encoding=UTF-8));
+	my $scratch = $self->scratch("$commit^");
+	my $file = File::Temp->new;
+	print $file $new->{text};
+	$file->flush;
+	my $same = eval {
+		$self->apply_one($scratch, { path => "$file", file => $new->{file} });
+		git_capture($scratch, @what, 'HEAD') eq
+		  git_capture($scratch, @what, $commit);
+	};
+	die $@ if ref $@ && $@->{code} != 3;
+	fail(
+		2,
+		"the commit \"$new->{subject}\" does not survive as a patch",
+		'git rebase -i upstream, there: reword it, as a line of its message looks like the end of it or like a header; or drop it, if it changes nothing'
+	) unless $same;
+	return;
 }
 
 =item round_trip
@@ -620,7 +703,7 @@ sub gives
 	  && $tree eq git_capture($self->tree, 'rev-parse', "$commit^{tree}");
 }
 
-# Compares texts with the files: { said => [lines], write => {file => text},
+# Compares texts with the files: { said => [lines], texts, write => {file => text},
 # remove => [files], series => text }.
 sub plan
 {
@@ -644,7 +727,7 @@ sub plan
 		  $was ? $was->{topic} : new_topic($topic, $i, @texts);
 		my ($slug) = $new->{name} =~ /^\d+-(.*)$/;
 		my $file = sprintf '%s/%04d-%s', $in, ++$number{$in}, $slug;
-		push @files, $file;
+		push @files, $new->{file} = $file;
 		if (!$was)
 		{
 			push @said, "new: $file";
@@ -673,6 +756,7 @@ sub plan
 	my %now = map { $_ => 1 } @files;
 	return {
 		said => \@said,
+		texts => \@texts,
 		write => \%write,
 		remove => [ grep { !$now{$_} } @all ],
 		series => $series,
@@ -737,7 +821,11 @@ sub write_plan
 	  if $changes->{series} ne read_file("$dir/series");
 	for my $file (@{ $changes->{remove} })
 	{
-		unlink "$dir/$file";
+		unlink("$dir/$file")
+		  or fail(
+			2,
+			"cannot remove $dir/$file: $!",
+			'check its permissions, then export again');
 		rmdir dirname("$dir/$file");
 	}
 	return;

@@ -110,8 +110,7 @@ sub actual_version
 		[qw(log -1 --format=%s refs/heads/upstream)],
 		out => \$subject,
 		err => \my $err);
-	my $version =
-	  $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
+	my $version = $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
 	$version .= ' (commit ' . substr($self->{commit}, 0, 12) . ')'
 	  if defined $self->{commit};
 	return $version;
@@ -335,6 +334,11 @@ sub commit
 			"save your work, then remove $repository and run the same command again"
 		);
 	}
+	fail(
+		2,
+		"$repository has no branch \"upstream\"",
+		'run there: git branch upstream COMMIT, where that is the root of your commits'
+	) if -d "$repository/.git";
 	my $temp = "$repository.import";
 	my $forget = on_exit(sub { remove_tree($temp); });
 	my ($from, $version) =
@@ -354,13 +358,14 @@ sub commit
 	git($temp, qw(config user.name), 'pgseries developers');
 	git($temp, qw(config user.email pgseries@localhost));
 
+	rename $temp, $repository
+	  or fail(2, "cannot rename $temp: $!", "move $repository away");
+	$forget->();
+
 	# Worktrees of a repository that is gone, and what was built from them.
 	my $work = $self->{config}->work;
 	unlink glob "$work/b/*/stamp";
 	remove_tree("$work/scratch", glob "$work/b/*/src");
-	rename $temp, $repository
-	  or fail(2, "cannot rename $temp: $!", "remove $repository");
-	$forget->();
 	return git_capture($repository, @root);
 }
 

@@ -19,6 +19,9 @@ our @EXPORT_OK = qw(
   take_lock tail_file write_file
 );
 
+# What programs say, git among them.
+use constant FULL_DISK => qr/No space left on device|Out of diskspace/;
+
 # What to do if there is no temporary file.
 my $TEMPORARY = 'free some space in ' . File::Spec->tmpdir;
 
@@ -410,8 +413,7 @@ sub run
 		'the disk is full',
 		'free some space'
 		  . (defined $opt{disk} ? " below $opt{disk}" : '')
-		  . ', then run the same command again'
-	) if $tail =~ /No space left on device/;
+		  . ', then run the same command again') if $tail =~ FULL_DISK;
 	return fail(
 		$opt{code} || 2,
 		($opt{what} || "@$command") . " failed (exit status $status)",
