@@ -17,7 +17,7 @@
 --                    one (partitions-indexes)
 --   8 partitions     the fewest for which a generic plan took less time, not only
 --                    instructions (partition-planning); a merge of 2 inputs takes a tenth
---                    fewer instructions, one of 64 a third (merge-append)
+--                    fewer instructions, one of 64 four tenths (merge-append)
 --   100 partitions   the fewest for which a prepared statement took less time at default
 --                    settings, where 18 keeps to custom plans (partition-prepared)
 --   16 locks         what 18 can have on the fast path with default settings if OIDs are 8
@@ -400,8 +400,8 @@ select case when pg_is_in_recovery() or not current_setting('track_counts')::boo
             else format('%s tables had at least half as many updates that were not heap-only (new entries'
                         ' in all indexes) as rows; the most: %s.', tables, top) end as why,
        case when tables > 0
-            then 'Known loss: updates that set all columns, as object-relational mappers do, take up to a'
-                 ' third more instructions. What is gained is smaller indexes. Where processor time'
+            then 'Known loss: updates of a small table that is updated all the time take up to a third more'
+                 ' instructions. What is gained is smaller indexes. Where processor time'
                  ' matters more, leave topic nbtree out.' end as look
   from seen)
 :report \gset
