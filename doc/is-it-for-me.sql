@@ -468,7 +468,7 @@ select case when count(*) > 0 then 'can crash the server' else 'none known to cr
 :report \gset
 commit;
 \echo :text
-\echo 'Each topic can be had without the others, but partitions needs fixes.'
+\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else
