@@ -397,7 +397,10 @@ sub update_readme
 	{
 		my $worst = worst($topic, $results);
 		my $line = gain($topic, $results)
-		  . ($worst ? "; worst measured: $worst->{short}" : '');
+		  . (
+			  !%{ $topic->{figures} } ? ''
+			: defined $worst->{short} ? "; worst measured: $worst->{short}"
+			:                           '; nothing measured is worse');
 		$block .= Text::Wrap::wrap(
 			'- ',
 			'  ',

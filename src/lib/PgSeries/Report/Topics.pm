@@ -287,7 +287,7 @@ sub worst
 	return unless @series;
 
 	my $text = _count(scalar @worse, ' of ' . @series . ' figures', 'worse');
-	my $short = 'nothing measured is worse';
+	my $short;
 	if (@worse)
 	{
 		my ($most) = sort { $a->[1]{gain} <=> $b->[1]{gain} } @worse;
