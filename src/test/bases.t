@@ -26,20 +26,21 @@ my ($commit, $tree) =
 	$git commit -qm branch && $git rev-parse HEAD HEAD^{tree} &&
 	$git archive --prefix=pg/ -o $dir/branch.tar HEAD`;
 spew(
-	"$patches/BASE", "version = 19devel\n",
-	"url = file://$dir/none\n", "commit = $commit\n",
+	"$patches/BASE",
+	"version = 19devel\n",
+	"url = file://$dir/none\n",
+	"commit = $commit\n",
 	"tree = $tree\n");
 spew("$patches/series", "# head\n");
 my %tarball = (PGSERIES_MASTER_TARBALL => "$dir/branch.tar");
 
 # Obtaining it
-$f->refused(2, 'there is no base "17"',
-	'fetch', '--base=17');
+$f->refused(2, 'there is no base "17"', 'fetch', '--base=17');
 $f->refused(77, 'is skipped', 'fetch', '--base=master');
-$f->refused(2, 'there is no tarball', 'fetch', '--base=master',
-	{ PGSERIES_MASTER_TARBALL => "$dir/none.tar" });
-$f->refused(2, "unpacks to git tree .*, not $tree", 'fetch', '--base=master',
-	{ PGSERIES_MASTER_TARBALL => $f->tarball });
+$f->refused(2, 'there is no tarball',
+	'fetch', '--base=master', { PGSERIES_MASTER_TARBALL => "$dir/none.tar" });
+$f->refused(2, "unpacks to git tree .*, not $tree",
+	'fetch', '--base=master', { PGSERIES_MASTER_TARBALL => $f->tarball });
 ok(!-e "$dir/work/master/tree", 'and nothing is left of it');
 my ($out) = $f->succeeds('fetch', '--base=master', \%tarball);
 is($out, "$dir/work/master/tree\n", 'a tarball');
@@ -54,8 +55,8 @@ is(`git -C $dir/work/master/tree rev-parse upstream^{tree}`,
 
 # One topic merges; the other one is mended by hand.
 $f->refused(2, 'needs --from and --to', 'port', 'one', '--from=18');
-$f->refused(2, 'no topic "three"', 'port', 'three', '--from=18',
-	'--to=master');
+$f->refused(2, 'no topic "three"',
+	'port', 'three', '--from=18', '--to=master');
 ($out) = $f->succeeds('port', 'one', '--from=18', '--to=master');
 like($out, qr{^one/0001-Change-line-3.patch\nnow: pgseries export},
 	'port one');
@@ -98,8 +99,10 @@ foreach my $what ('all', '0001-Change-line-20.patch')
 ($out) = $f->succeeds('port', 'two', '--from=18', '--to=master');
 is($out, "nothing is missing\n", 'port: what is only here');
 $f->succeeds('export', '--base=master', '--topic=two');
-like(slurp("$patches/two/0001-Change-line-20.patch"),
-	qr/^-line twenty\n\+twenty\n/m, 'what was mended');
+like(
+	slurp("$patches/two/0001-Change-line-20.patch"),
+	qr/^-line twenty\n\+twenty\n/m,
+	'what was mended');
 $f->series("# topic: one\none/0001-Change-line-3.patch\n");
 unlink "$dir/patches/18/two/0001-Change-line-20.patch";
 counterparts('master/two/0001-Change-line-20.patch', 'master');

@@ -231,7 +231,10 @@ spew("$dir/pg-18.7/meson.build", "  version: '18.6',\n");
 release(@lines);
 $f->refused(2, 'does not hold PostgreSQL 18.7', @rebase);
 $f->refused(2, 'rebase takes a version', 'rebase');
-$f->refused(2, 'is not another minor release of PostgreSQL 18', qw(rebase 19.1));
+$f->refused(
+	2,
+	'is not another minor release of PostgreSQL 18',
+	qw(rebase 19.1));
 $f->refused(2, 'no checksum of PostgreSQL 18.8', qw(rebase 18.8));
 
 done_testing();

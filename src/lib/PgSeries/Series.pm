@@ -874,7 +874,7 @@ sub range_of
 	my ($self, $topic) = @_;
 	my @all = $self->alone($topic);
 	return
-	  map { $self->commit_of(@$_) } [ grep { $_->{topic} ne $topic } @all ],
+	  map { $self->commit_of(@$_) }[ grep { $_->{topic} ne $topic } @all ],
 	  \@all;
 }
 
