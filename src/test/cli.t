@@ -21,7 +21,7 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test server stress demo bench report submit rebase range-diff',
+	'fetch apply status export lint check build test server stress demo bench report submit rebase port range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {

@@ -195,6 +195,7 @@ sub table
 	}
 	my $of = $bench->{same_rows} + grep { $_->{message} =~ /different rows/ }
 	  values %why;
+	$text =~ s/\x{b5}s/us/g;
 	return encode_utf8($text
 		  . "Same rows from both servers: $bench->{same_rows} of $of statements.\n"
 	);
