@@ -22,14 +22,14 @@ my %metas = PgSeries::Bench::read_metas("$top/benchmarks");
 # or not
 foreach my $line (split /\n/, <<'EOT')
 instructions lower x 676441.2 215794 : 676,441 | 215,794 | 3.1x less work | exact
-instructions lower x 200 300 : 200 | 300 | 1.5x more work | exact
+instructions lower x 200 300 : 200 | 300 | 1.50x more work | exact
 instructions lower x 1000 960 : 1,000 | 960 | 4.0% less work | exact
 count lower x 60 1 : 60 | 1 | 59 fewer | exact
 count higher x 71.9 100 : 71.9 | 100 | 28.1 more | exact
 count higher x 5 5 : 5 | 5 | the same | exact
-time~ lower ns 2e9 1e9 : 2.00 s | 1.00 s | 2.0x faster | 1.7x to 2.5x
+time~ lower ns 2e9 1e9 : 2.00 s | 1.00 s | 2.0x faster | 1.67x to 2.5x
 time= higher tps 2000 1000 : 2,000 | 1,000 | 2.0x slower | 2.0x to 2.0x
-time~ higher tps 100 105 : 100 | 105 | not sure | 0.8x to 1.3x
+time~ higher tps 100 105 : 100 | 105 | not sure | 0.84x to 1.26x
 time= higher tps 1000 1030 : 1,000 | 1,030 | 2.9% faster | 2.9% to 2.9%
 time1 higher tps 1 2 : 1.00 | 2.00 | 2.0x faster | too few runs
 EOT

@@ -213,7 +213,7 @@ sub columns
 	my $show =
 	  $factor < 1.1 && $figure->{verdict} ne 'inconclusive'
 	  ? sub { sprintf '%.1f%%', 100 * (1 - 1 / $_[0]) }
-	  : sub { sprintf '%.1fx', $_[0] };
+	  : sub { sprintf $_[0] < 2 ? '%.2fx' : '%.1fx', $_[0] };
 	my $says = $show->($factor) . ' ';
 
 	if ($s->{method} eq 'time')
@@ -249,7 +249,8 @@ sub what_follows
 	my $text = "What costs more (the computed worst of each topic):\n";
 	for my $topic (@$topics)
 	{
-		my $worst = worst($topic, $results) or next;
+		my $worst = %{ $topic->{figures} } && worst($topic, $results)
+		  or next;
 		$text .=
 		  Text::Wrap::wrap('  ', '    ', "$topic->{name}: $worst->{text}")
 		  . "\n";
