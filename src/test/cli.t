@@ -21,7 +21,7 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test server stress demo bench report submit rebase port range-diff',
+	'fetch apply status export lint check build test server stress demo bench report submit port range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {
@@ -98,7 +98,6 @@ for (
 	[ 'server takes start|stop|psql', 'server' ],
 	[ 'server takes no argument "x"', qw(server start base x) ],
 	[ 'bench takes NAME...|all', 'bench' ],
-	[ 'rebase takes a version', 'rebase' ],
 	[ 'range-diff takes a version and a version', 'range-diff', 'v1' ],
 	[ 'no patch 3', 'apply', '3' ],
 	[ 'submit needs a version', 'submit' ],

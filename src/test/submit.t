@@ -1,4 +1,4 @@
-# Sets to mail, versions of the series, and other releases.
+# Sets to mail, and versions of the series.
 
 use strict;
 use warnings FATAL => 'all';
@@ -181,60 +181,5 @@ like(
 	qr/^1: .* = 1: .*\n2: .* = 2: .*Change line 20/m,
 	'a commit has the same patches');
 $f->refused(2, 'no version "v9-one"', qw(range-diff v9-one current));
-
-# Another release: line 3 is changed there, too, and lines before line 20 are new.
-my @lines = map { "line $_\n" } 1 .. 30;
-$lines[2] = "third\n";
-splice @lines, 9, 0, ("new\n") x 5;
-system('cp', '-R', "$dir/upstream", "$dir/pg-18.7") == 0 or die 'cp failed';
-spew("$dir/pg-18.7/meson.build", "  version: '18.7',\n");
-my @rebase = ('rebase', '18.7', "--tarball=$dir/18.7.tar.bz2");
-
-sub release
-{
-	my (@text) = @_;
-	spew("$dir/pg-18.7/README", @text);
-	system('tar', '-C', $dir, '-cjf', "$dir/18.7.tar.bz2", 'pg-18.7') == 0
-	  or die 'tar failed';
-	return;
-}
-my $before = $f->git(qw(for-each-ref refs/heads));
-release(@lines);
-my ($status, $out, $err) = $f->pgseries(@rebase);
-is( "$status $out",
-	"3 conflicts $one README\napplies $two\n1 of 2 need a hand\n",
-	'rebase tells which need a hand');
-is($f->git(qw(for-each-ref refs/heads)), $before, 'and changes no branch');
-$lines[2] = "line 3\n";
-release(@lines);
-
-for my $time ('first', 'again')
-{
-	($out) = $f->succeeds(@rebase);
-	is( $out,
-		"applies $one\napplies $two\nnone of 2 needs a hand; branch series-18.7 has them\n",
-		"$time: and says where they are");
-}
-$lines[2] = "three\n";
-$lines[24] = "twenty\n";
-is( $f->git(qw(show series-18.7:README)) . "\n",
-	join('', @lines),
-	'both patches on the other release');
-is($f->git(qw(log -1 --format=%an), 'series-18.7~1'), 'A', 'with the author');
-$f->git(qw(checkout -q series-18.7));
-append("$dir/work/tree/README", "mine\n");
-$f->git(qw(commit -qam mine));
-$f->git(qw(checkout -q series));
-$f->refused(2, 'has a branch series-18.7 already', @rebase);
-is($f->git(qw(log -1 --format=%s series-18.7)), 'mine', 'which is kept');
-spew("$dir/pg-18.7/meson.build", "  version: '18.6',\n");
-release(@lines);
-$f->refused(2, 'does not hold PostgreSQL 18.7', @rebase);
-$f->refused(2, 'rebase takes a version', 'rebase');
-$f->refused(
-	2,
-	'is not another minor release of PostgreSQL 18',
-	qw(rebase 19.1));
-$f->refused(2, 'no checksum of PostgreSQL 18.8', qw(rebase 18.8));
 
 done_testing();

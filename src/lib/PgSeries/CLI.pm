@@ -3,7 +3,6 @@ package PgSeries::CLI;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Spec   ();
 use Getopt::Long ();
 use IO::Handle   ();
 use POSIX        ();
@@ -114,10 +113,6 @@ submit
   --topic=TOPIC      the topic, or "each": a set for each
   --author=AUTHOR    NAME <MAIL>, the sender (default: git config pgseries.author)
   Example: pgseries submit -v2 --topic=indexes --author="Ann <ann@example.org>"
-rebase VERSION
-  tell which patches need a hand on another minor release
-  --tarball=FILE     its tarball (default: obtain it)
-  Example: pgseries rebase 18.7
 port TOPIC
   apply what a base has of a topic to the worktree of the other one
   --from=BASE        where the patches are
@@ -186,16 +181,6 @@ my %COMMAND = (
 		},
 	},
 	submit => { code => \&submit, check => \&check_submit },
-	rebase => {
-		check => sub {
-			my ($c) = @_;
-			my $tarball = $c->{option}{tarball} // return;
-			fail(2, "there is no tarball $tarball", 'correct --tarball')
-			  unless -f $tarball;
-			$c->{option}{tarball} = File::Spec->rel2abs($tarball);
-		},
-		code => \&rebase
-	},
 	port => {
 		check => sub {
 			my ($c, $topic) = @_;
@@ -777,26 +762,6 @@ sub server
 		  $user->{name}, '--', 'env', "HOME=$user->{home}";
 	}
 	return PgSeries::Util::exec_child(\@command, { env => \%env });
-}
-
-sub rebase
-{
-	my ($c, $version) = @_;
-	require PgSeries::Rebase;
-	my @results =
-	  PgSeries::Rebase::rebase($c->series, $version, $c->{option}{tarball});
-	my $conflicts = grep { $_->{result} eq 'conflicts' } @results;
-	$c->say(
-		join "\n",
-		(   map { join ' ', @{$_}{qw(result patch)}, @{ $_->{files} } }
-			  @results),
-		($conflicts || 'none') . ' of '
-		  . @results
-		  . (
-			$conflicts
-			? ' need a hand'
-			: " needs a hand; branch series-$version has them"));
-	return $conflicts ? 3 : 0;
 }
 
 sub check_submit

@@ -311,6 +311,8 @@ It is the same on every machine.  Upstream's .gitignore hides one file that is
 tracked, so everything is added with C<-f>: only then do the blob ids match those of
 a clone, which C<git am -3> needs.
 
+=back
+
 =cut
 
 sub commit
@@ -464,58 +466,6 @@ sub commit_release
 			} qw(AUTHOR COMMITTER)
 		});
 	return;
-}
-
-=item other($version, $tarball)
-
-Adds another release to the repository as a commit without parents, and returns the
-commit.  The tarball is the one given; if it is undef, it is obtained as this release
-is, with the checksum that is published beside it.
-
-=back
-
-=cut
-
-sub other
-{
-	my ($self, $version, $tarball) = @_;
-	my $repository = $self->repository;
-	if (!defined $tarball)
-	{
-		my $url = $self->{url} =~ s/\Q$self->{version}\E/$version/gr;
-		my $temp = File::Temp->new;
-		my ($status, $why) = download("$url.sha256", "$temp");
-		my ($sha256) = read_file("$temp") =~ /^([0-9a-f]{64})\b/;
-		fail(
-			2,
-			"there is no checksum of PostgreSQL $version at $url.sha256: $why",
-			'download the release by hand and use --tarball=FILE'
-		) if $status != 0 || !defined $sha256;
-		my $other = bless {
-			%$self,
-			version => $version,
-			url => $url,
-			sha256 => $sha256,
-			tarball => undef
-		  },
-		  ref $self;
-		$tarball = $other->fetch;
-	}
-	my $temp = "$repository.release";
-	my $forget = on_exit(sub { remove_tree($temp); });
-	unpack_release($tarball, $version, $temp);
-	my ($is) = read_file("$temp/meson.build") =~ /^\s*version: '([^']+)'/m;
-	fail(
-		2,
-		"$tarball does not hold PostgreSQL $version",
-		'remove it, or pass the right one as --tarball=FILE'
-	) if ($is // '') ne $version;
-	git($repository, qw(fetch -q --no-tags),
-		$temp, "+upstream:refs/pgseries-release/$version");
-	remove_tree($temp);
-	$forget->();
-	return git_capture($repository, 'rev-parse',
-		"refs/pgseries-release/$version");
 }
 
 1;
