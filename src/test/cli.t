@@ -98,7 +98,10 @@ for (
 	[ 'server takes start|stop|psql', 'server' ],
 	[ 'server takes no argument "x"', qw(server start base x) ],
 	[ 'bench takes NAME...|all', 'bench' ],
-	[ 'range-diff takes a version and a version', 'range-diff', 'v1' ],
+	[
+		'range-diff takes a base and a base and a topic',
+		qw(range-diff 18 master)
+	],
 	[ 'no patch 3', 'apply', '3' ],
 	[ 'submit needs a version', 'submit' ],
 	[ 'submit needs a topic', 'submit', '-v1' ],
@@ -137,8 +140,8 @@ like($out, qr/^build patched: +not built  /m, 'nor a build');
 }
 for (
 	[ 'server of build patched is not running', 'server', 'psql' ],
-	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ],
-	[ 'no version "v1"', 'range-diff', 'v1', 'current' ])
+	[ 'no base "17"', qw(range-diff 18 17 one) ],
+	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ])
 {
 	my ($says, @arguments) = @$_;
 	($status, $out, $err) = $f->pgseries(@arguments);

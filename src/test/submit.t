@@ -1,4 +1,4 @@
-# Sets to mail, and versions of the series.
+# Sets to mail.
 
 use strict;
 use warnings FATAL => 'all';
@@ -167,19 +167,5 @@ $set = submit(2, 'two');
 is(() = glob("$set/*.patch"), 1, 'the set has its own patches only');
 my $twenty = slurp("$set/v2-0001-Change-line-20.patch");
 like($twenty, qr/\+twenty/, 'and the right ones');
-is( join(' ', map { $_->{file} } @{ context()->series->version('v2-two') }),
-	"$one v2-0001-Change-line-20.patch",
-	'the version is after those that it needs');
-
-# Versions.
-like(
-	($f->succeeds(qw(range-diff v1-one current)))[0],
-	qr/^1: .* = 1: .*Change line 3\n-: +-+ > 2: .*Change line 20/m,
-	'the differences');
-like(
-	($f->succeeds(qw(range-diff HEAD current)))[0],
-	qr/^1: .* = 1: .*\n2: .* = 2: .*Change line 20/m,
-	'a commit has the same patches');
-$f->refused(2, 'no version "v9-one"', qw(range-diff v9-one current));
 
 done_testing();

@@ -118,10 +118,9 @@ port TOPIC
   --from=BASE        where the patches are
   --to=BASE          where they are to go
   Example: pgseries port locks --from=18 --to=master
-range-diff VERSION VERSION [TOPIC]
-  compare two versions of the series, or a topic of both bases
-  Versions are sets made by submit, tags or commits of this checkout, or "current".
-  Example: pgseries range-diff v1 current; pgseries range-diff 18 master locks
+range-diff BASE BASE TOPIC
+  compare the patches of a topic on two bases
+  Example: pgseries range-diff 18 master locks
 EOT
 
 my %COMMAND = (
@@ -208,13 +207,9 @@ my %COMMAND = (
 	'range-diff' => {
 		code => sub {
 			my ($c, $from, $to, $topic) = @_;
-			my $series = $c->series;
 			return $c->say(
-				defined $topic
-				? $series->topic_diff((map { $c->series_of($_) } $from, $to),
-					$topic)
-				: $series->range_diff(
-					map { $series->version($_) } $from, $to));
+				PgSeries::Series::topic_diff(
+					(map { $c->series_of($_) } $from, $to), $topic));
 		},
 	});
 # The configurations of check --world, and the method of PgSeries::Test for each.

@@ -11,7 +11,7 @@ use File::Temp     ();
 use POSIX          ();
 use PgSeries::Git  qw(commit_id git git_capture git_status patched_tree);
 use PgSeries::Upstream;
-use PgSeries::Util qw(fail make_dir progress read_file run write_file);
+use PgSeries::Util qw(fail make_dir progress read_file write_file);
 
 =pod
 
@@ -46,10 +46,9 @@ give the same commit everywhere.
 
 =over
 
-=item new($config [, $dir])
+=item new($config)
 
-Reads the file C<series> of the directory of the patches, or of another such
-directory.
+Reads the file C<series> of the directory of the patches.
 
 =cut
 
@@ -58,8 +57,8 @@ use constant CHECKOUT => 'refs/pgseries-state/checkout';
 
 sub new
 {
-	my ($class, $config, $dir) = @_;
-	$dir //= $config->patches;
+	my ($class, $config) = @_;
+	my $dir = $config->patches;
 	my $self = bless {
 		config => $config,
 		dir => $dir,
@@ -831,14 +830,10 @@ sub write_plan
 	return;
 }
 
-=item range_diff($from, $to)
-
-Returns git range-diff's output between two versions of the series.  A version
-is a list of patches as C<version> returns it.
-
 =item topic_diff($from, $to, $topic)
 
-Returns it between the patches of a topic on two bases, each a PgSeries::Series.
+A function.  Returns git range-diff's output between the patches of a topic on two bases, each a
+PgSeries::Series.
 
 =item range_of($topic)
 
@@ -849,25 +844,9 @@ after those of the topics that it needs.
 
 Makes a commit of another base's repository known in this one.
 
-=item version($name)
-
-Returns the patches of a version: a directory of patches that "submit" wrote
-(v2-TOPIC, after the patches that the topic needs), or a revision of the checkout (a
-tag, a commit), or "current".
-
 =back
 
 =cut
-
-sub range_diff
-{
-	my ($self, $from, $to) = @_;
-	my @tips = map { $self->commit_of(@$_) } ($from, $to);
-	return git_capture(
-		$self->tree,
-		qw(range-diff --no-color),
-		map { $self->base . "..$_" } @tips);
-}
 
 sub range_of
 {
@@ -890,50 +869,13 @@ sub fetch_from
 
 sub topic_diff
 {
-	my ($self, $from, $to, $topic) = @_;
+	my ($from, $to, $topic) = @_;
 	my @ranges = map { [ $_->range_of($topic) ] } $from, $to;
 	$from->fetch_from($to, $ranges[1][1]);
 	return git_capture(
 		$from->tree,
 		qw(range-diff --no-color),
 		map { "$_->[0]..$_->[1]" } @ranges);
-}
-
-sub version
-{
-	my ($self, $name) = @_;
-	return [ $self->patches ] if $name eq 'current';
-	my $submitted = $self->{config}->build . "/submit/$name";
-	if (-d $submitted)
-	{
-		my ($topic) = $name =~ /^v\d+-(.+)/;
-		my @needed =
-		  grep { $_->{topic} ne $topic }
-		  defined $topic && $self->about($topic) ? $self->alone($topic) : ();
-		return [ @needed,
-			map { { file => basename($_), path => $_ } }
-			sort glob "$submitted/*.patch" ];
-	}
-
-	# The checkout may be another user's than the tool's.
-	my $top = $self->{config}->top;
-	my $where = substr $self->{config}->patches, length "$top/";
-	my $dir = $self->{temp}{$name} =
-	  File::Temp->newdir('pgseries-XXXXXX', TMPDIR => 1);
-	my $status = git_status(
-		$top,
-		[
-			qw(-c safe.directory=* archive -o), "$dir/archive.tar",
-			$name, $where
-		],
-		err => \my $err);
-	fail(
-		2,
-		"there is no version \"$name\" of the series",
-		"name a set that \"pgseries submit\" made, a tag or commit of this checkout that has $where, or \"current\"",
-		$err) if $status != 0;
-	run([ 'tar', '-xf', 'archive.tar' ], cwd => "$dir");
-	return [ PgSeries::Series->new($self->{config}, "$dir/$where")->patches ];
 }
 
 1;
