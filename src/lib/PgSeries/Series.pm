@@ -832,13 +832,8 @@ sub write_plan
 
 =item topic_diff($from, $to, $topic)
 
-A function.  Returns git range-diff's output between the patches of a topic on two bases, each a
-PgSeries::Series.
-
-=item range_of($topic)
-
-Returns the commits before and after the patches of a topic, which come on upstream
-after those of the topics that it needs.
+A function.  Returns git range-diff's output between the patches of a topic on two
+bases, each a PgSeries::Series.
 
 =item fetch_from($other, $commit)
 
@@ -847,15 +842,6 @@ Makes a commit of another base's repository known in this one.
 =back
 
 =cut
-
-sub range_of
-{
-	my ($self, $topic) = @_;
-	my @all = $self->alone($topic);
-	return
-	  map { $self->commit_of(@$_) }[ grep { $_->{topic} ne $topic } @all ],
-	  \@all;
-}
 
 sub fetch_from
 {
@@ -870,7 +856,16 @@ sub fetch_from
 sub topic_diff
 {
 	my ($from, $to, $topic) = @_;
-	my @ranges = map { [ $_->range_of($topic) ] } $from, $to;
+
+	# The commits before and after the patches of the topic.
+	my @ranges = map {
+		my ($series, @all) = ($_, $_->alone($topic));
+		[
+			map { $series->commit_of(@$_) }
+			  [ grep { $_->{topic} ne $topic } @all ],
+			\@all
+		]
+	} $from, $to;
 	$from->fetch_from($to, $ranges[1][1]);
 	return git_capture(
 		$from->tree,
