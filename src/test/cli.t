@@ -207,7 +207,7 @@ chmod 0755, "$dir/few/meson" or die $!;
 ($status, $out, $err) = $f->pgseries('build', 'base', {%few});
 refuses(2, 'gcc is missing', 'no compiler');
 ($status, $out, $err) = $f->pgseries('check', '--world', 'clang', {%few});
-refuses(2, 'clang is missing', 'no clang');
+refuses(2, 'clang cannot make the programs', 'no clang');
 like($err, qr/apt-get install clang$/, 'the remedy names the package');
 spew("$dir/few/gcc", "#!/bin/sh\nexit 1\n");
 chmod 0755, "$dir/few/gcc" or die $!;

@@ -28,15 +28,6 @@ A build has a name that says what is in it and how it is made:
   prefix-N       the first N patches, with assertions and injection points
   topic-NAME     the patches of one topic, with assertions and injection points
 
-and, for the whole series with assertions and injection points:
-
-  autoconf       made by configure and make
-  clang          compiled by clang
-  exec-backend   every process starts anew, as on Windows (-DEXEC_BACKEND)
-  m32            a 32-bit program, without any library but the C library
-  sanitize       address and undefined behavior sanitizers; a finding is a crash
-  valgrind       knows valgrind; PgSeries::Test runs its server under valgrind
-
 and lies in WORK/b/NAME: C<src> (a worktree), C<build> (meson), C<inst> (the
 installation), C<log>, and C<stamp>, written last, which says what was built.
 All have the same relative paths, so they share ccache's cache.  A build whose
@@ -54,41 +45,6 @@ my @COMMON = qw(-Dbuildtype=debugoptimized -Dllvm=disabled -Dplpython=disabled
   -Dtap_tests=enabled);
 my @RELEASE = qw(-Dcassert=false -Dinjection_points=false);
 my @ASSERT = qw(-Dcassert=true -Dinjection_points=true -Dwerror=true);
-my @AUTOCONF = qw(--enable-cassert --enable-debug --enable-tap-tests
-  --enable-injection-points --with-ssl=openssl --with-lz4 --with-zstd
-  --with-libxml);
-
-# Variants of the assertion build: options of meson, compiler, environment of the
-# build's programs, how many times as long tests may take; and what they need that
-# other builds do not: a header, the Debian package that brings it.
-my $SANITIZERS = '-fsanitize=address,undefined';
-my %VARIANT = (
-	'autoconf' => { make => 1 },
-	'clang' => { cc => 'clang', header => 'stdio.h', package => 'clang' },
-	'exec-backend' => { c_args => '-DEXEC_BACKEND', slow => 2 },
-	'm32' => {
-		c_args => '-m32',
-		c_link_args => '-m32',
-		options => [qw(-Dauto_features=disabled -Dssl=none)],
-		header => 'stdio.h',
-		package => 'gcc-multilib'
-	},
-	'sanitize' => {
-		c_args =>
-		  "$SANITIZERS -fno-sanitize-recover=all -fno-omit-frame-pointer -O1",
-		c_link_args => $SANITIZERS,
-
-		# Programs leave their memory to the end of the process.
-		env => { ASAN_OPTIONS => 'detect_leaks=0' },
-		slow => 5
-	},
-	'valgrind' => {
-		c_args => '-DUSE_VALGRIND -O1',
-		env => { PGCTLTIMEOUT => 900, PG_TEST_TIMEOUT_DEFAULT => 1800 },
-		slow => 30,
-		header => 'valgrind/memcheck.h',
-		package => 'valgrind'
-	});
 
 sub new
 {
@@ -98,9 +54,9 @@ sub new
 
 =item describe($name)
 
-Returns { name, dir, src, build, inst, bin, log, patches, options, assert, cc, env,
-slow } without building anything: C<env> are environment variables that the build's
-programs need, C<slow> says how many times as long tests may take.
+Returns { name, dir, src, build, inst, bin, log, stamp, patches, options, cc }
+without building anything.  PgSeries::World adds C<env>, environment variables that the
+build's programs need, and C<slow>, how many times as long tests may take.
 
 =cut
 
@@ -108,42 +64,53 @@ sub describe
 {
 	my ($self, $name) = @_;
 	my $series = $self->{series};
-	my $variant = $VARIANT{$name} || {};
 	my @patches =
-		$name =~ /^base(-assert)?$/                      ? ()
-	  : $name =~ /^(patched|assert)$/ || $VARIANT{$name} ? $series->patches
-	  : $name =~ /^prefix-(\d+)$/                        ? $series->prefix($1)
-	  : $name =~ /^topic-(.+)$/                          ? $series->alone($1)
+		$name =~ /^base(-assert)?$/   ? ()
+	  : $name =~ /^(patched|assert)$/ ? $series->patches
+	  : $name =~ /^prefix-(\d+)$/     ? $series->prefix($1)
+	  : $name =~ /^topic-(.+)$/       ? $series->alone($1)
 	  : fail(
 		2,
 		"there is no build \"$name\"",
-		'choose base, patched, base-assert, assert, prefix-N, topic-NAME, '
-		  . join(', ', sort keys %VARIANT));
+		'choose base, patched, base-assert, assert, prefix-N, topic-NAME, or one of check --world'
+	  );
 	my $assert = $name !~ /^(base|patched)$/;
+	return {
+		$self->paths($name),
+		patches => \@patches,
+		options => [
+			@COMMON,
+			$assert ? @ASSERT : @RELEASE,
+			split(' ', $ENV{PGSERIES_MESON_ARGS} || '')
+		],
+		cc => 'gcc',
+	};
+}
+
+sub paths
+{
+	my ($self, $name) = @_;
 	my $dir =
 	  $self->{config}->work . '/b/' . ($self->{place}{$name} // $name);
-	return {
+	return (
 		name => $name,
 		dir => $dir,
 		(map { $_ => "$dir/$_" } qw(src build inst log stamp)),
-		bin => "$dir/inst/bin",
-		patches => \@patches,
-		assert => $assert,
-		options => $variant->{make}
-		? \@AUTOCONF
-		: [
-			@COMMON,
-			$assert ? @ASSERT : @RELEASE,
-			@{ $variant->{options} || [] },
-			(   map  { "-D$_=$variant->{$_}" }
-				grep { $variant->{$_} } qw(c_args c_link_args)),
-			split(' ', $ENV{PGSERIES_MESON_ARGS} || '')
-		],
-		cc => $variant->{cc} || 'gcc',
-		env => $variant->{env} || {},
-		slow => $variant->{slow} || 1,
-		make => $variant->{make},
-	};
+		bin => "$dir/inst/bin");
+}
+
+# How a build is made: the programs, what sets it up and by which file that can be
+# told, what compiles and installs it.
+sub commands
+{
+	my ($self, $b) = @_;
+	return (
+		tools => [qw(meson ninja)],
+		setup => [ qw(meson setup), $b->{build}, $b->{src} ],
+		made => 'build.ninja',
+		build => [ 'ninja', '-C', $b->{build} ],
+		install => [ qw(meson install --quiet --no-rebuild -C), $b->{build} ]
+	);
 }
 
 =item place($name, $other)
@@ -173,7 +140,7 @@ sub ensure
 	my $config = $self->{config};
 	$self->check_tools($b);
 	my $commit = $self->{series}->commit_of(@{ $b->{patches} });
-	my $want = "$commit @{ $b->{options} } " . toolchain($b) . "\n";
+	my $want = "$commit @{ $b->{options} } " . $self->toolchain($b) . "\n";
 	$b->{commit} = $commit;
 	return $b if -f $b->{stamp} && read_file($b->{stamp}) eq $want;
 
@@ -184,7 +151,7 @@ sub ensure
 	make_dir($b->{inst}, $config->user);
 	remove_tree($b->{inst}, { keep_root => 1 });
 	remove_tree("$b->{build}/tmp_install");
-	$self->ninja($b, ['install'], 'install.log');
+	$self->ninja($b, 'install', 'install.log');
 	write_file($b->{stamp}, $want);
 	return $b;
 }
@@ -211,7 +178,7 @@ sub make
 	make_dir($beside, $config->user) if -d $beside;
 	info("building $what (log: $b->{log}/build.log)");
 	$self->configure($b);
-	$self->ninja($b, [], 'build.log');
+	$self->ninja($b, 'build', 'build.log');
 	return;
 }
 
@@ -224,32 +191,15 @@ Raises an error if a program or library is missing that the build needs.
 sub check_tools
 {
 	my ($self, $b) = @_;
-	for my $tool ($b->{make} ? 'make' : qw(meson ninja),
-		qw(bison flex), $b->{cc})
+	my %command = $self->commands($b);
+	for my $tool (@{ $command{tools} }, qw(bison flex), $b->{cc})
 	{
-		my $remedy =
-		  $tool eq 'clang'
-		  ? 'install it: apt-get install clang'
-		  : 'run: ./configure --install-deps, or set PGSERIES_PATH';
-		fail(2, "$tool is missing in " . PgSeries::Config::PATH, $remedy)
-		  unless find_tool($tool, PgSeries::Config::PATH);
+		fail(
+			2,
+			"$tool is missing in " . PgSeries::Config::PATH,
+			'run: ./configure --install-deps, or set PGSERIES_PATH'
+		) unless find_tool($tool, PgSeries::Config::PATH);
 	}
-	my $variant = $VARIANT{ $b->{name} } || {};
-	return unless $variant->{package};
-	my $status = run_status(
-		[
-			$b->{cc},
-			split(' ', $variant->{c_args} || ''),
-			qw(-x c -o /dev/null -)
-		],
-		env => { PATH => PgSeries::Config::PATH },
-		in => "#include <$variant->{header}>\nint main(void) { return 0; }\n",
-		err => \my $err);
-	fail(
-		2,
-		"$b->{cc} cannot make the programs of build $b->{name}",
-		"install the Debian package $variant->{package}: apt-get install $variant->{package}",
-		$err) if $status != 0;
 	return;
 }
 
@@ -262,18 +212,18 @@ The environment variables for the programs of a build, and for making it.
 sub environment
 {
 	my ($self, $b) = @_;
-	return { %{ $self->{config}->environment }, %{ $b->{env} } };
+	return { %{ $self->{config}->environment }, %{ $b->{env} || {} } };
 }
 
 # What the compiler says of itself, and the program that sets up the build.
 sub toolchain
 {
-	my ($b) = @_;
+	my ($self, $b) = @_;
+	my %command = $self->commands($b);
 	my $env = { PATH => PgSeries::Config::PATH };
 	return join '/',
 	  map { capture([ $_, '--version' ], env => $env) =~ s/\n.*//sr }
-	  $b->{cc},
-	  $b->{make} ? 'make' : 'meson';
+	  $b->{cc}, $command{tools}[0];
 }
 
 sub checkout
@@ -298,13 +248,14 @@ sub configure
 {
 	my ($self, $b) = @_;
 	my $config = $self->{config};
-	my $made = "$b->{dir}/configured";
-	my $want = "@{ $b->{options} } $b->{inst} " . toolchain($b) . "\n";
+	my %command = $self->commands($b);
+	my $done = "$b->{dir}/configured";
+	my $want = "@{ $b->{options} } $b->{inst} " . $self->toolchain($b) . "\n";
 	return
-		 if -f $made
-	  && read_file($made) eq $want
-	  && -f "$b->{build}/" . ($b->{make} ? 'config.status' : 'build.ninja');
-	unlink $made;
+		 if -f $done
+	  && read_file($done) eq $want
+	  && -f "$b->{build}/$command{made}";
+	unlink $done;
 	remove_tree($b->{build}, { keep_root => 1 });
 	my $env = $self->environment($b);
 	$env->{CC} =
@@ -312,42 +263,33 @@ sub configure
 	  ? "ccache $b->{cc}"
 	  : $b->{cc};
 	unlink "$b->{log}/setup.log";
-	my @arguments = (@{ $b->{options} }, "--prefix=$b->{inst}");
-	run($b->{make}
-		? [ "$b->{src}/configure", '--silent', @arguments ]
-		: [ qw(meson setup), @arguments, $b->{build}, $b->{src} ],
+	run([ @{ $command{setup} }, @{ $b->{options} }, "--prefix=$b->{inst}" ],
 		env => $env,
 		cwd => $b->{build},
 		user => $config->user,
 		log => "$b->{log}/setup.log",
 		disk => $config->work,
-		what => ($b->{make} ? 'configure' : 'meson setup') . " of $b->{name}",
+		what => "@{ $command{setup} }[0 .. 1] of $b->{name}",
 		remedy =>
 		  "see $b->{log}/setup.log; ./configure --install-deps installs what is missing"
 	);
-	write_file($made, $want);
+	write_file($done, $want);
 	return;
 }
 
-=item ninja($build, \@targets, $log)
+=item ninja($build, $step, $log [, @targets])
 
-Runs ninja in a build, or make; an error has code 1 and the end of the log.
+Runs the step C<build> or C<install> of a build; an error has code 1 and the end of the
+log.
 
 =cut
 
 sub ninja
 {
-	my ($self, $b, $targets, $log) = @_;
+	my ($self, $b, $step, $log, @targets) = @_;
 	my $config = $self->{config};
-	my $install = $targets->[0] && $targets->[0] eq 'install';
-	my $command =
-	  $b->{make}
-	  ? [
-		'make', '-C', $b->{build}, '--silent', '-j', processors(),
-		$install ? 'install-world-bin' : 'world-bin'
-	  ]
-	  : $install ? [ qw(meson install --quiet --no-rebuild -C), $b->{build} ]
-	  :            [ 'ninja', '-C', $b->{build}, @$targets ];
+	my %command = $self->commands($b);
+	my $command = [ @{ $command{$step} }, @targets ];
 	my $file = "$b->{log}/$log";
 	unlink $file;
 	my $start = time;
@@ -386,12 +328,11 @@ sub install_to
 	my ($self, $prefix) = @_;
 	my $config = $self->{config};
 	my $b = $self->describe('patched');
+	%$b = (
+		%$b, $self->paths('install'),
+		inst => $prefix,
+		rerun => "--prefix=$prefix");
 	$self->check_tools($b);
-	$b->{name} = 'install';
-	$b->{rerun} = "--prefix=$prefix";
-	$b->{dir} = $config->work . '/b/install';
-	$b->{$_} = "$b->{dir}/$_" for qw(src build log);
-	$b->{inst} = $prefix;
 	$self->make($b, $self->{series}->commit_of(@{ $b->{patches} }),
 		"for $prefix");
 

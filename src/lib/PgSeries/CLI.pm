@@ -6,13 +6,13 @@ use warnings FATAL => 'all';
 use Getopt::Long ();
 use IO::Handle   ();
 use POSIX        ();
-use PgSeries::Build;
 use PgSeries::Config;
 use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
   qw(as_error fail info note_interrupts read_file run_cleanups take_lock);
+use PgSeries::World;
 
 =pod
 
@@ -212,16 +212,6 @@ my %COMMAND = (
 					(map { $c->series_of($_) } $from, $to), $topic));
 		},
 	});
-# The configurations of check --world, and the method of PgSeries::Test for each.
-my @WORLD = (
-	[ 'assert', 'world' ],
-	[ 'autoconf', 'world' ],
-	[ 'exec-backend', 'whole' ],
-	[ 'sanitize', 'whole' ],
-	[ 'clang', 'whole' ],
-	[ 'm32', 'whole' ],
-	[ 'valgrind', 'own' ]);
-
 my @names;
 for (split /\n(?=\w)/, $HELP)
 {
@@ -383,7 +373,13 @@ sub series_of
 sub builds
 {
 	my ($c) = @_;
-	return $c->{builds} ||= PgSeries::Build->new($c->config, $c->series);
+	return $c->{builds} ||= PgSeries::World->new($c->config, $c->series);
+}
+
+sub tests
+{
+	my ($c) = @_;
+	return PgSeries::World::Test->new($c->config, $c->builds);
 }
 
 # Prints the last argument.  Returns 0.
@@ -534,14 +530,14 @@ sub check
 sub check_builds
 {
 	my ($c, @names) = @_;
-	my $test = PgSeries::Test->new($c->config, $c->builds);
-	my %how = map { @$_ } @WORLD;
+	my $test = $c->tests;
 	my ($place, @results);
 	for my $name (@names)
 	{
 		my $start = time;
 		my ($how, $shown, $option) = ('touched', $name, $name =~ s/-/=/r);
-		($how, $option) = ($how{$name}, "world $name") if $c->{option}{world};
+		($how, $option) = (PgSeries::World::how($name), "world $name")
+		  if $c->{option}{world};
 		if (defined $c->{option}{prefix})
 		{
 			# Prefixes follow each other in one directory, where little is to be
@@ -569,18 +565,7 @@ sub check_builds
 sub names_to_check
 {
 	my ($series, $o, @words) = @_;
-	if ($o->{world})
-	{
-		my @all = map { $_->[0] } @WORLD;
-		for my $word (@words)
-		{
-			fail(
-				2,
-				"there is no configuration \"$word\"",
-				"choose among: @all") unless grep { $_ eq $word } @all;
-		}
-		return @words ? @words : @all;
-	}
+	return PgSeries::World::configurations(@words) if $o->{world};
 	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
 	if (defined(my $prefix = $o->{prefix}))
 	{
@@ -652,7 +637,7 @@ sub build
 sub test
 {
 	my ($c, @names) = @_;
-	my $test = PgSeries::Test->new($c->config, $c->builds);
+	my $test = $c->tests;
 	my $build = $c->{option}{build};
 	@names = qw(regress isolation added extension docs) unless @names;
 	my (@suites, @tests, @results);

@@ -117,7 +117,8 @@ sub environment
 sub program_environment
 {
 	my ($self) = @_;
-	return { %{ $self->{config}->environment }, %{ $self->{build}{env} } };
+	return { %{ $self->{config}->environment },
+		%{ $self->{build}{env} || {} } };
 }
 
 =item create

@@ -23,9 +23,6 @@ PgSeries::Test - upstream's tests, and those that the patches bring, on a build
 All functions that run tests return a list of results { name, result, detail, rerun
 }, where C<result> is C<ok>, C<skip> or C<fail>.
 
-On the build "valgrind", the server processes that meson's tests start run under
-valgrind (Julian Seward and others), with upstream's list of what is no error.
-
 =over
 
 =item new($config, $build)
@@ -78,22 +75,19 @@ sub run_suites
 {
 	my ($self, $name, $suites, $tests) = @_;
 	my $b = $self->{build}->ensure($name);
-	my $valgrind = $name eq 'valgrind';
-
-	# Its server program may be the script of an earlier run.
-	remove_tree("$b->{build}/tmp_install") if $valgrind;
 	my @results = $self->meson_test($b, 'setup', qw(--suite setup));
 	return @results if grep { $_->{result} eq 'fail' } @results;
-	my $logs = $valgrind ? $self->under_valgrind($b) : undef;
-	@results = (
+	$self->before_tests($b);
+	return (
 		$self->meson_named(
 			$b, $suites,
 			join('-', @$suites), map { ('--suite', $_) } @$suites),
 		$self->meson_named(
 			$b, $tests, 'single', map { "postgresql:$_" } @$tests));
-	push @results, valgrind_result($logs) if $valgrind;
-	return @results;
 }
+
+# PgSeries::World does something here.
+sub before_tests { return; }
 
 # meson says nothing of a test that there isn't if another is named.
 sub meson_named
@@ -156,49 +150,6 @@ sub told
 	  "$text$count{ok} passed, $count{fail} failed, $count{skip} skipped";
 }
 
-# Puts a script in the place of the server program that tests run.  Returns the
-# directory of valgrind's logs.
-sub under_valgrind
-{
-	my ($self, $b) = @_;
-	my $program = "$b->{build}/tmp_install$b->{inst}/bin/postgres";
-	my $dir = "$b->{log}/valgrind";
-	remove_tree($dir);
-	make_dir($dir, $self->{config}->user);
-	rename $program, "$program.bin"
-	  or fail(2, "cannot rename $program: $!", 'check its permissions');
-	write_file($program, <<"EOT");
-#!/bin/sh
-exec valgrind --quiet --leak-check=no --trace-children=yes \\
-	--error-markers=VALGRINDERROR-BEGIN,VALGRINDERROR-END \\
-	--suppressions=$b->{src}/src/tools/valgrind.supp \\
-	--log-file=$dir/%p.log "\$0.bin" "\$@"
-EOT
-	chmod 0755, $program
-	  or fail(2, "cannot make $program executable: $!", 'check who owns it');
-	return $dir;
-}
-
-# One result: whether valgrind has found any error.
-sub valgrind_result
-{
-	my ($dir) = @_;
-	my @logs = glob("$dir/*.log");
-	fail(
-		2,
-		"no server ran under valgrind: $dir is empty",
-		'look for what the tests have run in their logs') unless @logs;
-	my @bad =
-	  grep { /VALGRINDERROR-BEGIN/ } map { "$_:\n" . read_file($_) } @logs;
-	return {
-		name => 'valgrind',
-		result => @bad ? 'fail' : 'ok',
-		detail =>
-		  join('', map { lines($_, 0, 39) } grep { defined } @bad[ 0 .. 4 ]),
-		rerun => 'src/bin/pgseries check --world valgrind'
-	};
-}
-
 # Some lines of a text, counted like elements of an array.
 sub lines
 {
@@ -206,10 +157,9 @@ sub lines
 	return join '', grep { defined } (split /^/, $text)[ $from .. $to ];
 }
 
-=item touched($name), whole($name)
+=item touched($name)
 
-On a build, the suites and tests that its patches touch; C<whole> runs the regression
-and isolation suites in any case.
+On a build, the suites and tests that its patches touch.
 
 =cut
 
@@ -221,131 +171,33 @@ sub touched
 	return $self->run_suites($name, [ uniq sort @$suites, @more ], $tests);
 }
 
-sub whole
-{
-	my ($self, $name) = @_;
-	return $self->touched($name, qw(regress isolation));
-}
-
-=item own($name)
-
-On a build, the tests that its patches add or extend: single ones of the regression
-and isolation suites, without those before them in the schedule, and all of other
-suites.
-
-=cut
-
-sub own
-{
-	my ($self, $name) = @_;
-	my $b = $self->{build}->ensure($name);
-	my @patches = @{ $b->{patches} };
-	my %tests = (regress => ['test_setup'], isolation => []);
-	my $text = join '', map { read_file($_->{path}) } @patches;
-	push @{ $tests{$1} }, $2
-	  while $text =~
-	  m{^\+\+\+ b/src/test/(regress|isolation)/(?:sql|specs)/([\w-]+)}mg;
-	my $restore =
-	  sub { git($b->{src}, qw(checkout -q --), 'src/test'); };
-	my $forget = on_exit($restore);
-
-	for my $suite (keys %tests)
-	{
-		my $schedule =
-		  $suite eq 'regress' ? 'parallel_schedule' : 'isolation_schedule';
-		write_file("$b->{src}/src/test/$suite/$schedule",
-			join '', map { "test: $_\n" } uniq @{ $tests{$suite} });
-	}
-	my @results = $self->touched($name);
-	$restore->();
-	$forget->();
-	return @results;
-}
-
 =item world($name)
 
-Upstream's whole suite on a build: C<meson test>, or C<make check-world>.
+Upstream's whole suite on a build.
 
 =cut
 
 sub world
 {
 	my ($self, $name) = @_;
-	my $b = $self->{build}->ensure($name);
-	return $b->{make}
-	  ? $self->check_world($b)
-	  : $self->meson_test($b, 'world');
-}
-
-# One result for each run of pg_regress and each TAP test.
-sub check_world
-{
-	my ($self, $b) = @_;
-	my $log = "$b->{log}/check-world.log";
-	my $rerun = "make -C $b->{build} check-world";
-	unlink $log;
-	info("testing $b->{name}: check-world (log: $log)");
-	my $status = run_status(
-		[
-			'make', '-C',
-			$b->{build}, qw(--keep-going --output-sync -j),
-			processors(), 'check-world'
-		],
-		env => $self->{build}->environment($b),
-		user => $self->{config}->user,
-		log => $log);
-	my @results = check_world_results(read_file($log));
-	fail(2, "make check-world ran no test on $b->{name}",
-		"see $log", tail_file($log, 10))
-	  if $status == 0 && !@results;
-	push @results,
-	  {
-		name => 'make check-world',
-		result => 'fail',
-		detail => "exit status $status, see $log\n" . tail_file($log, 30),
-	  }
-	  if $status != 0;
-	$_->{rerun} = $rerun for @results;
-	return @results;
-}
-
-# By what make check-world has printed.
-sub check_world_results
-{
-	my ($text) = @_;
-	my $dir = '?';
-	my @results;
-	for (split /\n/, $text)
-	{
-		$dir = $1 if /^# \+\+\+ .* in (\S+) \+\+\+$/;
-		my ($name, $result) =
-			/^# All \d+ tests passed/               ? ('pg_regress', 'ok')
-		  : /^# \d+ of \d+ tests failed/            ? ('pg_regress', 'fail')
-		  : m{^(t/\S+\.pl) +\(Wstat: [1-9]}         ? ($1, 'fail')
-		  : m{^(t/\S+\.pl) \.+ (ok|skip)(?:ped)?\b} ? ($1, $2)
-		  :                                           next;
-		push @results,
-		  { name => "$dir: $name", result => $result, detail => '' };
-	}
-	return @results;
+	return $self->meson_test($self->{build}->ensure($name), 'world');
 }
 
 sub meson_test
 {
 	my ($self, $b, $what, @arguments) = @_;
-	fail(
-		2,
-		"build $b->{name} has no tests for meson",
-		'see: pgseries check --help') if $b->{make};
 	my $json = "$b->{build}/meson-logs/testlog-$what.json";
 	my $log = "$b->{log}/meson-test.log";
 	unlink $json, $log;
 	info("testing $b->{name}: $what") if $what ne 'setup';
 	my $status = run_status(
 		[
-			qw(meson test --no-rebuild), "--logbase=testlog-$what",
-			"--timeout-multiplier=$b->{slow}", '-C',
-			$b->{build}, @arguments
+			qw(meson test --no-rebuild),
+			"--logbase=testlog-$what",
+			'--timeout-multiplier=' . ($b->{slow} // 1),
+			'-C',
+			$b->{build},
+			@arguments
 		],
 		env => $self->{build}->environment($b),
 		user => $self->{config}->user,
@@ -463,15 +315,11 @@ sub docs
 {
 	my ($self, $name) = @_;
 	my $b = $self->{build}->ensure($name);
-	fail(
-		2,
-		"build $b->{name} has no documentation to check",
-		'choose another: pgseries test docs --build=assert') if $b->{make};
 	return attempt(
 		'src/bin/pgseries test docs',
 		sub {
-			$self->{build}
-			  ->ninja($b, ['doc/src/sgml/postgres-full.xml'], 'docs.log');
+			$self->{build}->ninja($b, 'build', 'docs.log',
+				'doc/src/sgml/postgres-full.xml');
 			return { name => 'documentation', result => 'ok' };
 		});
 }

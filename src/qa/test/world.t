@@ -1,4 +1,4 @@
-# Upstream's tests: how results are read, without a build.
+# Upstream's tests and other configurations: how results are read, without a build.
 
 use strict;
 use warnings FATAL => 'all';
@@ -7,44 +7,20 @@ use File::Temp ();
 use FindBin;
 use lib "$FindBin::RealBin/..", "$FindBin::RealBin/../../lib";
 
-use PgSeries::Test;
+use PgSeries::World;
 use PgSeries::Util qw(read_file write_file);
 use Test::More;
 
 my $dir = File::Temp->newdir();
 
-# What make check-world prints.
-my @results = PgSeries::Test::check_world_results(<<'EOT');
-# +++ tap check in src/bin/initdb +++
-t/001_initdb.pl .. ok
-t/001_initdb.pl (Wstat: 0 Tests: 28 Failed: 0)
-  TODO passed:   4-6
-# +++ regress check in src/test/regress +++
-ok 1         - test_setup                                420 ms
-# All 1 tests passed.
-# +++ regress check in contrib/cube +++
-not ok 1     - cube                                      420 ms
-# 1 of 1 tests failed.
-# +++ tap check in src/test/ldap +++
-t/001_auth.pl .. skipped: LDAP not supported by this build
-t/002_bind.pl .. 
-Dubious, test returned 29 (wstat 7424, 0x1d00)
-t/002_bind.pl (Wstat: 7424 (exited 29) Tests: 3 Failed: 1)
-EOT
-is( join("\n", map { "$_->{name} $_->{result}" } @results),
-	"src/bin/initdb: t/001_initdb.pl ok\nsrc/test/regress: pg_regress ok\n"
-	  . "contrib/cube: pg_regress fail\nsrc/test/ldap: t/001_auth.pl skip\n"
-	  . 'src/test/ldap: t/002_bind.pl fail',
-	'what make check-world prints');
-
 # valgrind's logs: only those with an error count.
-ok(!eval { PgSeries::Test::valgrind_result("$dir"); 1 },
+ok(!eval { PgSeries::World::Test::valgrind_result("$dir"); 1 },
 	'valgrind without a log is an error');
 write_file("$dir/2.log", "==2== some notice\n");
-is(PgSeries::Test::valgrind_result("$dir")->{result},
+is(PgSeries::World::Test::valgrind_result("$dir")->{result},
 	'ok', 'valgrind has found nothing');
 write_file("$dir/3.log", "==3== VALGRINDERROR-BEGIN\n==3== Invalid read\n");
-my $found = PgSeries::Test::valgrind_result("$dir");
+my $found = PgSeries::World::Test::valgrind_result("$dir");
 is($found->{result}, 'fail', 'valgrind has found an error');
 like($found->{detail}, qr{/3\.log:\n.*\n.*Invalid read}, 'and shows it');
 
@@ -80,6 +56,8 @@ is_deeply(
 	sub describe { my ($self) = @_;        return $self; }
 	sub environment { return { PATH => "$dir:$ENV{PATH}" }; }
 	sub user        { return 0; }
+	sub work        { return '/w'; }
+	sub patches     { return; }
 }
 my $fake = bless {
 	build => "$dir",
@@ -90,7 +68,7 @@ my $fake = bless {
 	patches => []
   },
   'Fake';
-my $test = PgSeries::Test->new($fake, $fake);
+my $test = PgSeries::World::Test->new($fake, $fake);
 mkdir "$dir/meson-logs" or die $!;
 
 # What meson prints as JSON for the setup and for the tests, and its exit status.
@@ -151,20 +129,45 @@ for ([ 'touched', 'cube' ], [ 'whole', 'cube isolation regress' ])
 }
 
 # make check-world: what it printed, and its exit status.
+my $printed = <<'EOT';
+t/001_initdb.pl .. ok
+# All 1 tests passed.
+not ok 1     - cube                                      420 ms
+t/002_bind.pl (Wstat: 7424 (exited 29) Tests: 3 Failed: 1)
+EOT
 for (
-	[ '# All 1 tests passed.', 0, '?: pg_regress=ok' ],
-	[ '# All 1 tests passed.', 2, '?: pg_regress=ok make check-world=fail' ],
-	[ '', 0, 'make check-world ran no test on b' ])
+	[ $printed, 0, 'make check-world, 2 suites and TAP tests passed: ok' ],
+	[ $printed, 2, 'make check-world, 2 suites and TAP tests passed: fail' ],
+	[ '', 0, 'make check-world, 0 suites and TAP tests passed: fail' ])
 {
-	my ($printed, $status, $result) = @$_;
-	write_file("$dir/make", "#!/bin/sh\necho '$printed'\nexit $status\n");
+	my ($text, $status, $want) = @$_;
+	write_file("$dir/make", "#!/bin/sh\necho '$text'\nexit $status\n");
 	chmod 0755, "$dir/make" or die $!;
-	my @of = eval { $test->check_world($fake->ensure('b')) };
-	is( ref $@
-		? $@->{message}
-		: join(' ', map { "$_->{name}=$_->{result}" } @of),
-		$result,
-		"make check-world: $result");
+	my ($is, @none) = $test->world('autoconf');
+	is("$is->{name}: $is->{result}@none", $want, $want);
+	like($is->{detail}, qr/^not ok 1 .*\nt\/002_bind.pl .*Wstat: 7424.*\n/m,
+		'what failed')
+	  if $text;
+}
+
+# The builds of the configurations.
+my $builds = PgSeries::World->new($fake, $fake);
+for (
+	[ 'assert', 'gcc' ],
+	[ 'exec-backend', 'gcc -Dc_args=-DEXEC_BACKEND' ],
+	[ 'clang', 'clang' ],
+	[
+		'm32',
+		'gcc -Dauto_features=disabled -Dssl=none -Dc_args=-m32 -Dc_link_args=-m32'
+	])
+{
+	my ($name, $want) = @$_;
+	my $b = $builds->describe($name);
+	my @options =
+	  grep { !/cassert|inject|error|ty|llvm|python|tap/ } @{ $b->{options} };
+	is("$b->{name}: @{[ $b->{cc}, @options ]}", "$name: $want",
+		"build $name");
+	is($b->{dir}, "/w/b/$name", 'and its place');
 }
 
 # What does not run is a failure; an interrupt ends everything.
