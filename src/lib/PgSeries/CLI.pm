@@ -11,7 +11,7 @@ use PgSeries::Series;
 use PgSeries::Server;
 use PgSeries::Test;
 use PgSeries::Util
-  qw(as_error fail info note_interrupts read_file run_cleanups take_lock);
+  qw(as_error fail info note_interrupts run_cleanups take_lock);
 use PgSeries::World;
 
 =pod
@@ -77,7 +77,6 @@ test [NAME...]
   Example: pgseries test isolation recovery/027_stream_regress
 server start|stop|psql [base|patched]
   run a server of a build (default: patched), or psql on it
-  --port=N           TCP port (base 15432, patched 15433)
   Example: pgseries server start && pgseries server psql
 stress sqlsmith|differential|crash
   look for crashes and wrong results: random statements, kill -9
@@ -674,9 +673,6 @@ sub check_server
 	  unless $what =~ /^(start|stop|psql)$/;
 	usage_error("there is no server \"$name\"", 'server')
 	  unless ($name // 'base') =~ /^(base|patched)$/;
-	my $port = $c->{option}{port} // 1;
-	fail(2, "--port=$port is not a port", 'choose one from 1 to 65535')
-	  if $port < 1 || $port > 65535;
 	return;
 }
 
@@ -688,9 +684,7 @@ sub server
 		$what eq 'start'
 	  ? $c->builds->ensure($name)
 	  : $c->builds->describe($name);
-	my $port = $c->{option}{port} // ($name eq 'base' ? 15432 : 15433);
-	my $server =
-	  PgSeries::Server->new($c->config, $b, port => $port, tcp => 1);
+	my $server = PgSeries::Server->new($c->config, $b);
 	my $open = "open it with: src/bin/pgseries server psql $name";
 
 	if ($what eq 'start')
@@ -704,14 +698,13 @@ sub server
 			  . $server->data
 			  . ', then start again'
 		) if $server->exists && !$server->fits_build;
-		return $c->say("already running; $open")
-		  if $server->running && -f $server->passfile;
+		return $c->say("already running; $open") if $server->running;
 		$c->builds->extension($b);
 		$server->create unless $server->exists;
 		$server->start(keep => 1);
-		return $c->say(
-			"$name: $open; other programs: 127.0.0.1:$port, user postgres, PGPASSFILE="
-			  . $server->passfile);
+		return $c->say("$name: $open; for other programs: PGHOST="
+			  . $server->socket_dir
+			  . ' PGUSER=postgres');
 	}
 	if ($what eq 'stop')
 	{
@@ -724,11 +717,8 @@ sub server
 		"the server of build $name is not running",
 		"start it with: src/bin/pgseries server start $name"
 	) unless $server->running;
-	my ($running_port) =
-	  read_file($server->data . '/postmaster.pid') =~ /\A(?:.*\n){3}(\d+)/;
 	my %env = (
 		%{ $server->environment },
-		PGPORT => $running_port,
 		PATH => $ENV{PATH},
 		LC_ALL => $ENV{LC_ALL});
 

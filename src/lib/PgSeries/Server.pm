@@ -3,10 +3,9 @@ package PgSeries::Server;
 use strict;
 use warnings FATAL => 'all';
 
-use Digest::SHA      qw(sha256_hex);
-use File::Basename   qw(dirname);
-use File::Path       qw(remove_tree);
-use IO::Socket::INET ();
+use Digest::SHA    qw(sha256_hex);
+use File::Basename qw(dirname);
+use File::Path     qw(remove_tree);
 use PgSeries::Util
   qw(fail make_dir on_exit read_file run run_status write_file);
 
@@ -21,17 +20,14 @@ PgSeries::Server - a PostgreSQL server of one of the builds
 The data directory is WORK/b/BUILD/data/NAME.  Every build has its own: data
 directories are never shared, so catversion need not change between patches.
 The server listens on a Unix socket in a directory that only its user and root
-can enter, and trusts who comes that way.  If C<tcp> is given, it listens on
-127.0.0.1, too, with a password, which lies in the file C<passfile>.  A server
-that an interrupted command left behind is stopped by the next C<create> or
-C<start>.
+can enter, and trusts who comes that way.  A server that an interrupted command
+left behind is stopped by the next C<create> or C<start>.
 
 =over
 
 =item new($config, $build, %options)
 
-Options: C<name> of the cluster, C<port> (5432 without TCP by default),
-C<tcp> to listen on 127.0.0.1, C<settings> for postgresql.conf.
+Options: C<name> of the cluster, C<settings> for postgresql.conf.
 
 =cut
 
@@ -49,25 +45,19 @@ sub new
 		name => $name,
 		data => $data,
 		log => "$data.log",
-		passfile => "$build->{dir}/$name.pgpass",
 		made_by => "$data.stamp",
-		port => $opt{port} || 5432,
-		tcp => $opt{tcp},
 		settings => $opt{settings} || {},
 	}, $class;
 }
 
-=item data, log, port, socket_dir, passfile
+=item data, log, socket_dir
 
-The data directory, the server's log, its port, the directory of its socket, and
-the password file for libpq.
+The data directory, the server's log, the directory of its socket.
 
 =cut
 
-sub data     { my ($self) = @_; return $self->{data}; }
-sub log      { my ($self) = @_; return $self->{log}; }
-sub port     { my ($self) = @_; return $self->{port}; }
-sub passfile { my ($self) = @_; return $self->{passfile}; }
+sub data { my ($self) = @_; return $self->{data}; }
+sub log  { my ($self) = @_; return $self->{log}; }
 
 sub socket_dir
 {
@@ -106,7 +96,7 @@ sub environment
 	return {
 		%{ $self->program_environment },
 		PGHOST => $self->socket_dir,
-		PGPORT => $self->{port},
+		PGPORT => 5432,
 		PGUSER => 'postgres',
 		PGDATABASE => 'postgres',
 		PGOPTIONS => '',
@@ -133,7 +123,7 @@ sub create
 	my $config = $self->{config};
 	$self->stop;
 	remove_tree($self->{data});
-	unlink $self->{passfile}, $self->{made_by};
+	unlink $self->{made_by};
 
 	# Only the cluster belongs to the unprivileged user, not the directory that
 	# holds it: so it is no link to something else.
@@ -172,11 +162,7 @@ build cannot be trusted.
 
 =cut
 
-sub exists
-{
-	my ($self) = @_;
-	return -f "$self->{data}/PG_VERSION";
-}
+sub exists { my ($self) = @_; return -f "$self->{data}/PG_VERSION"; }
 
 sub running
 {
@@ -204,50 +190,25 @@ sub pg_ctl
 		err => \my $err);
 }
 
-# Writes postgresql.auto.conf from the settings, and pg_hba.conf.
+# Writes postgresql.auto.conf from the settings.
 sub configure
 {
 	my ($self) = @_;
 	my %all = (
-		listen_addresses => $self->{tcp} ? '127.0.0.1' : '',
+		listen_addresses => '',
 		unix_socket_directories => $self->socket_dir,
-		port => $self->{port},
+		port => 5432,
 		%{ $self->{settings} });
 	my $text = join '',
 	  map { (my $v = $all{$_}) =~ s/'/''/g; "$_ = '$v'\n" } sort keys %all;
 	write_file("$self->{data}/postgresql.auto.conf", $text);
-	write_file("$self->{data}/pg_hba.conf",
-			"local all all trust\nlocal replication all trust\n"
-		  . "host all all 127.0.0.1/32 scram-sha-256\n");
-	$self->protect if $self->{tcp};
-	return;
-}
-
-# A password for TCP.  A stand-alone backend sets it, so that it is in place
-# before the server accepts the first connection.
-sub protect
-{
-	my ($self) = @_;
-	return if -f $self->{passfile};
-	my ($random, $bytes);
-	open($random, '<:raw', '/dev/urandom') && read($random, $bytes, 16) == 16
-	  or fail(2, "cannot read /dev/urandom: $!", 'mount /dev');
-	my $password = unpack 'H*', $bytes;
-	$self->single_user("alter role postgres password '$password'\n");
-	my $mask = umask 077;
-	my $ok = eval {
-		write_file($self->{passfile}, "127.0.0.1:*:*:postgres:$password\n");
-		1;
-	};
-	umask $mask;
-	die $@ unless $ok;
 	return;
 }
 
 =item start(%options), stop
 
-C<start> fails with a clear message where the port is in use.  Unless C<keep>
-is given, the server is stopped when the command ends, however it ends.
+Unless C<keep> is given, the server is stopped when the command ends, however it
+ends.
 
 =cut
 
@@ -255,19 +216,6 @@ sub start
 {
 	my ($self, %opt) = @_;
 	$self->stop;
-	if ($self->{tcp})
-	{
-		my $probe = IO::Socket::INET->new(
-			LocalAddr => '127.0.0.1',
-			LocalPort => $self->{port},
-			Listen => 1,
-			ReuseAddr => 1)
-		  or fail(
-			2,
-			"port $self->{port} is in use",
-			'stop what uses it, or choose another with --port=N');
-		close $probe;
-	}
 	$self->configure;
 	$self->{forget} = on_exit(sub { $self->stop; }) unless $opt{keep};
 	my $status =
