@@ -144,7 +144,7 @@ sub new
 		%opt,
 		config => $config,
 		build => \%build,
-		base => $c->series->upstream->actual_version,
+		base => $c->series->upstream->version,
 		patched => $c->series->key($c->series->patches),
 		output => make_dir($opt{output} || $config->build . '/results'),
 		seed => ($opt{seed} // time % 1_000_000) + 0,

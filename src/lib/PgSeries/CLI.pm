@@ -397,7 +397,7 @@ sub apply
 	my $count = $c->series->apply($n);
 	return $c->say($c->series->tree
 		  . ': upstream '
-		  . $c->series->upstream->actual_version
+		  . $c->series->upstream->version
 		  . " and $count patches");
 }
 
@@ -408,9 +408,8 @@ sub status
 	my $text =
 		'base: '
 	  . $c->config->patches
-	  . ", for PostgreSQL $series->{upstream}{version}\n"
-	  . 'upstream: PostgreSQL '
-	  . $series->upstream->actual_version . "\n";
+	  . ', for PostgreSQL '
+	  . $series->upstream->version . "\n";
 	for my $topic (map { $series->about($_) } $series->topics)
 	{
 		$text .=

@@ -58,7 +58,7 @@ sub check_set
 		2,
 		"$source does not begin with \"Subject: [PATCH 0/N] \"",
 		'write that line');
-	$text =~ s/\@BASE\@/$series->upstream->actual_version/ge;
+	$text =~ s/\@BASE\@/$series->upstream->version/ge;
 	my @results = $text =~ /[{}]|^\@RESULTS\@$/m ? read_results($config) : ();
 	$text = fill_letter($config, $source, $text, \@results, $topic);
 	$text =~

@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use Digest::SHA    qw(sha256_hex);
-use File::Basename qw(basename);
+use File::Basename qw(dirname);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
@@ -30,9 +30,7 @@ distribution's source package).  The tarball is looked for, in this order,
   4. in the distribution's source package, by apt, with lists of the tool's own
      (nothing of the system's configuration is changed)
 
-and is verified against the checksum wherever it comes from.  If 4. has only later
-minor releases of the same major version, the next one is taken, with a clear notice:
-apt has verified it by the archive's signature.
+and is verified against the checksum wherever it comes from.
 
 For a C<commit> of upstream's development branch, C<url> is that of a git repository.
 A tarball that the person names is kept in the cache; without one, the commit is
@@ -87,34 +85,19 @@ sub read_base
 
 =item version, repository
 
-The version that BASE names; the path of the repository that commit() makes.
+The version that BASE names, of a development branch with its commit; the path of the
+repository that commit() makes.
 
 =cut
 
-sub version    { my ($self) = @_; return $self->{version}; }
-sub repository { my ($self) = @_; return $self->{config}->work . '/tree'; }
-
-=item actual_version
-
-The version that the worktree holds: another one where a later minor release had
-to stand in.  A development branch is told with its commit.
-
-=cut
-
-sub actual_version
+sub version
 {
 	my ($self) = @_;
-	my $subject = '';
-	git_status(
-		$self->repository,
-		[qw(log -1 --format=%s refs/heads/upstream)],
-		out => \$subject,
-		err => \my $err);
-	my $version = $subject =~ /^PostgreSQL (\S+)/ ? $1 : $self->{version};
-	$version .= ' (commit ' . substr($self->{commit}, 0, 12) . ')'
-	  if defined $self->{commit};
-	return $version;
+	my $commit = $self->{commit} // return $self->{version};
+	return "$self->{version} (commit " . substr($commit, 0, 12) . ')';
 }
+
+sub repository { my ($self) = @_; return $self->{config}->work . '/tree'; }
 
 =item fetch
 
@@ -139,95 +122,74 @@ sub release
 	my $cached = "$cache/postgresql-$self->{version}.tar.bz2";
 	if (defined(my $given = $self->{tarball}))
 	{
-		$self->verify($given);
+		my $why = $self->wrong($given);
+		fail(
+			2,
+			"$given is not the tarball of PostgreSQL $self->{version}: $why",
+			'download it again (it may be truncated) or correct the path'
+		) if defined $why;
 		write_file($cached, read_file($given));
 		return $cached;
 	}
-	return $cached if -f $cached && sha256($cached) eq $self->{sha256};
+	return $cached if -f $cached && !defined $self->wrong($cached);
+	my $part = "$cache/download.part";
 	my @tried;
 	for my $way (qw(fetch_url fetch_package))
 	{
-		my ($file, $why) = $self->$way($cache);
-		return $file if defined $file;
-		push @tried, $why;
+		my ($from, $why) = $self->$way($part);
+		$why //= $self->wrong($part);
+		push @tried, "$from: $why" if defined $why;
+		next if defined $why;
+		rename($part, $cached)
+		  or fail(
+			2,
+			"cannot rename $part: $!",
+			"check the permissions of $cache");
+		return $cached;
 	}
-	fail(
+	unlink $part;
+	return fail(
 		2,
 		"cannot obtain PostgreSQL $self->{version} ("
 		  . join('; ', @tried) . ')',
 		'download it by hand and use ./configure --with-tarball=FILE or PGSERIES_TARBALL'
 	);
-	return;
 }
 
-sub sha256 { my ($file) = @_; return sha256_hex(read_file($file)); }
-
-sub verify
+# What is wrong with a tarball, or undef.
+sub wrong
 {
 	my ($self, $file) = @_;
-	my $got = sha256($file);
+	my $got = sha256_hex(-f $file ? read_file($file) : '');
 	return if $got eq $self->{sha256};
-	fail(
-		2,
-		"$file is not the tarball of PostgreSQL $self->{version}: its sha256 is $got, not $self->{sha256}",
-		'download it again (it may be truncated) or correct the path');
-	return;
+	return "its sha256 is $got, not $self->{sha256}: truncated or changed";
 }
 
-sub rename_in_cache
-{
-	my ($from, $to) = @_;
-	rename($from, $to)
-	  or fail(2, "cannot rename $from: $!", "check the permissions of $to");
-	return;
-}
-
+# These get the file and return its source, and what went wrong.
 sub fetch_url
 {
-	my ($self, $cache) = @_;
+	my ($self, $file) = @_;
 	my $url = $self->{url};
-	my $part = "$cache/download.part";
 	info("fetching $url");
-	my ($status, $why) = download($url, $part);
-	if ($status == 0)
-	{
-		my $got = sha256($part);
-		if ($got eq $self->{sha256})
-		{
-			my $kept = "$cache/postgresql-$self->{version}.tar.bz2";
-			rename_in_cache($part, $kept);
-			return $kept;
-		}
-		$why =
-		  "what came from $url has sha256 $got, not $self->{sha256}: truncated or changed";
-	}
-	unlink $part;
-	return (undef, "release URL: $why");
-}
-
-# Returns the exit status, and what the program had to say.
-sub download
-{
-	my ($url, $file) = @_;
-	return (1, 'curl is not installed') unless find_tool('curl');
+	return ($url, 'curl is not installed') unless find_tool('curl');
 	my $status = run_status(
 		[
 			qw(curl --fail --silent --show-error --location
 			  --connect-timeout 10 --retry 1 --max-time 600 -o), $file, $url
 		],
 		err => \my $why);
-	return ($status, $why =~ s/\n.*//sr);
+	return ($url, $status ? $why =~ s/\n.*//sr : undef);
 }
 
-# With lists and state of our own.
+# With lists and state of the tool's own.
 sub fetch_package
 {
-	my ($self, $cache) = @_;
-	return (undef, 'source package: apt-get is not installed')
-	  unless find_tool('apt-get');
+	my ($self, $file) = @_;
+	my $from = "source package $self->{package}";
+	return ($from, 'apt-get is not installed') unless find_tool('apt-get');
 	my $source = apt_source()
-	  or return (undef, 'source package: no mirror of Debian is configured');
-	my $apt = File::Temp->newdir('apt-XXXXXX', DIR => $cache);
+	  or return ($from, 'no mirror of Debian is configured');
+	my $apt = File::Temp->newdir('apt-XXXXXX', DIR => dirname($file));
 	make_dir("$apt/$_")
 	  for qw(lists/partial cache/archives/partial state parts download);
 	write_file("$apt/parts/pgseries.sources", $source);
@@ -251,37 +213,18 @@ sub fetch_package
 			err => \$why,
 			env => { LC_ALL => 'C' });
 	};
-	info("fetching the source package $self->{package}");
+	info("fetching the $from");
 	my $status = $run->('apt-get', qw(-qq update))
 	  || $run->('apt-cache', 'showsrc', $self->{package});
-
-	# This release, or else the next one.
-	my ($major, $minor) = $self->{version} =~ /^(\d+)\.(\d+)/;
-	my %have = map { /\.(\d+)-/ => $_ }
-	  ($status ? '' : $said) =~ /^Version:\s*(\Q$major\E\.\d+-\S+)/mg;
-	my ($pick) = sort { $a <=> $b } grep { $_ >= $minor } keys %have;
+	my ($have) =
+	  !$status && $said =~ /^Version:\s*(\Q$self->{version}\E-\S+)/m;
 	$run->(
-		'apt-get',
-		qw(-qq source --download-only),
-		"$self->{package}=$have{$pick}") if defined $pick;
-	my ($file) = glob "$apt/download/*.orig.tar.bz2";
-	return (undef,
-		'source package: '
-		  . ($why =~ s/\n.*//sr || 'the archive does not carry it'))
-	  unless defined $file;
-
-	# The checksum decides, not the name.
-	if ($pick == $minor) { $self->verify($file); }
-	else
-	{
-		info(
-			"NOTICE: PostgreSQL $self->{version} cannot be had; using $major.$pick,"
-			  . ' verified by the archive\'s signature only.  The series is made'
-			  . " for $self->{version} and may not apply.");
-	}
-	my $kept = "$cache/postgresql-$major.$pick.tar.bz2";
-	rename_in_cache($file, $kept);
-	return $kept;
+		'apt-get', qw(-qq source --download-only),
+		"$self->{package}=$have") if $have;
+	my ($got) = glob "$apt/download/*.orig.tar.bz2";
+	return ($from, $why =~ s/\n.*//sr || 'the archive does not carry it')
+	  unless defined $got && rename $got, $file;
+	return $from;
 }
 
 # A source entry for the suites that carry the package, on the machine's own mirror.
@@ -321,15 +264,13 @@ sub commit
 	my $repository = $self->repository;
 	my @root = qw(rev-list --max-parents=0 upstream);
 
-	# What is wanted differs from what is there where a later minor release had to
-	# stand in.
-	my $wanted = "$self->{version} $self->{tree}";
 	if (-d "$repository/.git"
 		&& defined commit_id($repository, 'refs/heads/upstream'))
 	{
-		git_status($repository, [qw(config pgseries.wanted)],
-			out => \my $was);
-		return git_capture($repository, @root) if $was eq "$wanted\n";
+		my $root = git_capture($repository, @root);
+		return $root
+		  if git_capture($repository, 'rev-parse', "$root^{tree}") eq
+		  $self->{tree};
 		fail(
 			2,
 			"$repository holds another upstream than $self->{file} names",
@@ -343,18 +284,17 @@ sub commit
 	) if -d "$repository/.git";
 	my $temp = "$repository.import";
 	my $forget = on_exit(sub { remove_tree($temp); });
-	my ($from, $version) =
+	my $from =
 	  defined $self->{commit}
 	  ? $self->import_branch($temp)
-	  : $self->import_release($temp);
+	  : $self->unpack_release($self->release, $temp);
 	my $tree = git_capture($temp, 'rev-parse', 'HEAD^{tree}');
 	fail(
 		2,
 		"$from unpacks to git tree $tree, not $self->{tree}",
 		"correct $self->{file} if the release really changed, or name another tarball"
-	) if $version eq $self->{version} && $tree ne $self->{tree};
+	) if $tree ne $self->{tree};
 	$self->keep($from) if defined $self->{commit} && -f $from;
-	git($temp, qw(config pgseries.wanted), $wanted);
 
 	# For commits made by hand where the person has set no name.
 	git($temp, qw(config user.name), 'pgseries developers');
@@ -371,26 +311,13 @@ sub commit
 	return git_capture($repository, @root);
 }
 
-# Both make the repository, and return where its contents come from and the version.
-sub import_release
-{
-	my ($self, $temp) = @_;
-	my $tarball = $self->release;
-	my ($version) = basename($tarball) =~ /postgresql-(.*)\.tar/;
-	unpack_release($tarball, $version, $temp);
-	return ($tarball, $version);
-}
-
+# Makes the repository, and returns where its contents come from.
 sub import_branch
 {
 	my ($self, $temp) = @_;
-	my ($version, $commit) = @{$self}{qw(version commit)};
+	my $commit = $self->{commit};
 	my $tarball = $self->{tarball} // $self->cached;
-	if (-f $tarball)
-	{
-		unpack_release($tarball, $version, $temp);
-		return ($tarball, $version);
-	}
+	return $self->unpack_release($tarball, $temp) if -f $tarball;
 	fail(2, "there is no tarball $tarball", 'correct PGSERIES_MASTER_TARBALL')
 	  if defined $self->{tarball};
 	info("fetching $commit from $self->{url}");
@@ -408,8 +335,8 @@ sub import_branch
 		'name a tarball of it: ./configure --with-master-tarball=FILE'
 	) if $status != 0;
 	git($temp, qw(read-tree -u --reset FETCH_HEAD));
-	commit_release($temp, $version);
-	return ("$self->{url} $commit", $version);
+	$self->commit_release($temp);
+	return "$self->{url} $commit";
 }
 
 # Where a tarball of the development branch is kept.
@@ -434,7 +361,7 @@ sub keep
 # A new git repository with one commit, the release.
 sub unpack_release
 {
-	my ($tarball, $version, $temp) = @_;
+	my ($self, $tarball, $temp) = @_;
 	remove_tree($temp);
 	make_dir($temp);
 	info("unpacking $tarball");
@@ -448,14 +375,15 @@ sub unpack_release
 		  'install bzip2 and xz, free some disk space, or fetch it again');
 	git($temp, qw(init -q));
 	git($temp, qw(add -A -f .));
-	return commit_release($temp, $version);
+	$self->commit_release($temp);
+	return $tarball;
 }
 
 # The same commit everywhere.
 sub commit_release
 {
-	my ($temp, $version) = @_;
-	run([ qw(git commit -q -m), "PostgreSQL $version" ],
+	my ($self, $temp) = @_;
+	run([ qw(git commit -q -m), "PostgreSQL $self->{version}" ],
 		cwd => $temp,
 		env => {
 			%{ PgSeries::Git::GIT_ENV() },
