@@ -48,8 +48,7 @@ my $fixture = <<'JSON';
         "few": { "bench": "planning", "measure": "tps", "case": { "clients": 1 } },
         "time": { "bench": "planning", "measure": "latency", "case": {}, "label": "time" },
         "all": { "bench": "planning", "measure": ["plan", "tps"], "case": {}, "all": true },
-        "tpss": { "bench": "planning", "measure": "tps", "case": {}, "all": true },
-        "share": { "bench": "planning", "measure": "latency", "case": {}, "of": "tps" } },
+        "tpss": { "bench": "planning", "measure": "tps", "case": {}, "all": true } },
       "letter": ["plan", "tps", "time"] } } }
 JSON
 
@@ -239,7 +238,6 @@ topics/indexes/letter ["none"] | "letter" has "none"
 topics/indexes/figures/plan/bench "none" | figure "plan": 0 figures of none are plan (indexes 2,000); name exactly one, or run
 topics/indexes/figures/all/measure ["no","none"] | figure "all": 0 figures of planning are no or none (); name at least one
 topics/indexes/figures/plan/case {} | figure "plan": 2 figures
-topics/indexes/figures/share/of "none" | figure "share": 0 figures of planning are none (clients 2)
 topics/indexes/figures/tps/label ":other" | figure "tps": :other in its label is no value
 CASES
 {
@@ -269,7 +267,7 @@ foreach my $case (cases(<<'CASES'))
 {plan:indexes} {tps:clients} {tps:pairs} {tps:cores} | 2,000 2 8 2
 {time:base} | 3.00 us
 {all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 inconclusive, 1 worse)
-{share:base} {tpss:clients} | 25.0% 1 to 2
+{tpss:clients} | 1 to 2
 {plan} | 2: letter: "{plan}" is no {NAME:WHAT}
 {all:what} | 2: letter: {all:what}: plan has no "what"
 {tpss:mode} {none:base} | 2: letter: {tpss:mode}: "auto" is no number
@@ -277,7 +275,6 @@ foreach my $case (cases(<<'CASES'))
 {plan:nothing} | 2: letter: {plan:nothing}: plan has no "nothing"
 {plan:pairs} | 2: letter: {plan:pairs}: plan has no "pairs"
 {one:times} | 2: letter: {one:times}: plan has no "times"
-{share:ratio} | 2: letter: {share:ratio}: latency has no "ratio"
 CASES
 {
 	my ($text, $want) = @$case;

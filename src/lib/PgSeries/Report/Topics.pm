@@ -161,8 +161,7 @@ sub gain
 	  ->($topic->{gain});
 }
 
-# The figure of a topic: what topic.json says of it, the series that fit, and those
-# that they are a share of.
+# The figure of a topic: what topic.json says of it, and the series that fit.
 sub _found
 {
 	my ($where, $topic, $results, $name) = @_;
@@ -171,28 +170,24 @@ sub _found
 		2,
 		"$where: there is no such figure",
 		'correct it, or add the figure to topic.json');
-	my ($result) = grep { $_->{bench} eq $figure->{bench} } @$results;
-	my $find = sub {
-		my ($case, $all, $measure) = @_;
-		my @found = $result ? select_series($result, $measure, $case) : ();
-		my $of = ref $measure ? join ' or ', @$measure : $measure;
-		return @found if @found == 1 || (@found && $all);
-		return fail(
-			2,
-			"$topic->{file}: figure \"$name\": "
-			  . @found
-			  . " figures of $figure->{bench} are $of ("
-			  . case_text($case) . ')',
-			sprintf('name %s one, or run the benchmark',
-				$all ? 'at least' : 'exactly'));
-	};
-	my @found = $find->(@{$figure}{qw(case all measure)});
-	my $of = $figure->{of};
+	my ($bench, $measure, $case, $all) =
+	  @{$figure}{qw(bench measure case all)};
+	my ($result) = grep { $_->{bench} eq $bench } @$results;
+	my @found = $result ? select_series($result, $measure, $case) : ();
+	fail(
+		2,
+		"$topic->{file}: figure \"$name\": "
+		  . @found
+		  . " figures of $bench are "
+		  . (ref $measure ? join ' or ', @$measure : $measure) . ' ('
+		  . case_text($case) . ')',
+		sprintf('name %s one, or run the benchmark',
+			$all ? 'at least' : 'exactly')
+	) unless @found == 1 || @found && $all;
 	return {
 		%$figure,
 		series => \@found,
-		cores => $result->{machine}{cores},
-		of => [ map { defined $of && $find->($_->{case}, 0, $of) } @found ]
+		cores => $result->{machine}{cores}
 	};
 }
 
@@ -203,13 +198,12 @@ sub _value
 	my @series = @{ $figure->{series} };
 	my @values;
 
-	foreach my $i (0 .. $#series)
+	foreach my $series (@series)
 	{
-		my ($value, $text) =
-		  _value_of($what, $series[$i], $figure->{of}[$i], $figure);
+		my ($value, $text) = _value_of($what, $series, $figure);
 		fail(
 			2,
-			"$where: $series[$i]{measure} has no \"$what\"",
+			"$where: $series->{measure} has no \"$what\"",
 			'see doc/measure.md for what there is') unless defined $value;
 		push @values, [ $value, $text // $value ];
 	}
@@ -234,29 +228,24 @@ sub _value
 # The same for one series: a value, and its text if that is another.
 sub _value_of
 {
-	my ($what, $series, $of, $figure) = @_;
+	my ($what, $series, $figure) = @_;
 	my $said = figure($series);
 	my $ratio = $said->{ratio};
 
 	if ($what eq 'base' || $what eq 'patched')
 	{
 		my $median = $said->{$what}[0];
-		return ($median, quantity($series, $median)) unless $of;
-		my $percent = 100 * $median / figure($of)->{$what}[0];
-		return ($percent, number($percent) . '%');
+		return ($median, quantity($series, $median));
 	}
 	return $figure->{cores} if $what eq 'cores';
-	if (!$of)
-	{
-		return ($ratio,
-			$figure->{all} ? ratio($ratio) : ratio_text($series, $said))
-		  if $what eq 'ratio';
-		return $said->{verdict} eq 'better' ? ($ratio, number($ratio)) : ()
-		  if $what eq 'times';
-		return $said->{verdict} if $what eq 'verdict';
-		return $series->{pairs} ? scalar @{ $series->{pairs} } : ()
-		  if $what eq 'pairs';
-	}
+	return ($ratio,
+		$figure->{all} ? ratio($ratio) : ratio_text($series, $said))
+	  if $what eq 'ratio';
+	return $said->{verdict} eq 'better' ? ($ratio, number($ratio)) : ()
+	  if $what eq 'times';
+	return $said->{verdict} if $what eq 'verdict';
+	return $series->{pairs} ? scalar @{ $series->{pairs} } : ()
+	  if $what eq 'pairs';
 	my $value = $series->{case}{$what};
 	return ($value, shown($value));
 }
