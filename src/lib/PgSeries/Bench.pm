@@ -28,11 +28,7 @@ be counted
 benchmarks/README.md describes what a benchmark consists of, doc/measure.md what is
 checked before a case is measured, and how instructions and times are.
 
-=head1 FUNCTIONS
-
 All raise a PgSeries::Error.
-
-=over
 
 =cut
 
@@ -58,19 +54,9 @@ my %COUNTED = (
 my %METHOD =
   (instructions => \&instructions, count => \&count, time => \&timing);
 
-=item command($context, @names)
-
-The command C<pgseries bench>.  Takes the context of the command line and names of
-benchmarks, or "all".  Writes a result file for each that has cases to measure.
-Returns the exit status: 1 if a case could not be measured or C<--gate> is exceeded.
-
-=item chosen($context, @names)
-
-Returns what the command is to measure: [meta, cases], as benchmark() takes them, for
-each benchmark.  Raises an error for wrong names and options.
-
-=cut
-
+# The command pgseries bench.  Takes the context of the command line and names of
+# benchmarks, or "all".  Writes a result file for each that has cases to measure.
+# Returns the exit status: 1 if a case could not be measured or --gate is exceeded.
 sub command
 {
 	my ($c, @names) = @_;
@@ -93,6 +79,8 @@ sub command
 	return $over || @{ $self->{failed} } ? 1 : 0;
 }
 
+# Returns what the command is to measure: [meta, cases], as benchmark() takes them, for
+# each benchmark.  Raises an error for wrong names and options.
 sub chosen
 {
 	my ($c, @names) = @_;
@@ -126,14 +114,9 @@ sub check_valgrind
 	return;
 }
 
-=item new($context, %options)
-
-Builds what is to be compared.  Options: C<pairs> and C<seconds> in place of the
-benchmark's own; C<seed> of the order of runs; C<output>, a directory for the results
-(BUILD/results); C<scale>, for the result (full).
-
-=cut
-
+# Builds what is to be compared.  Options: "pairs" and "seconds" in place of the
+# benchmark's own; "seed" of the order of runs; "output", a directory for the results
+# (BUILD/results); "scale", for the result (full).
 sub new
 {
 	my ($class, $c, %opt) = @_;
@@ -171,14 +154,9 @@ sub check_options
 	return;
 }
 
-=item read_metas($directory)
-
-Returns the contents of all meta.json below the directory by the benchmark's name,
-with C<name>, C<topic> and C<dir> added.  Raises an error if one is not as described
-above.
-
-=cut
-
+# Returns the contents of all meta.json below the directory by the benchmark's name,
+# with "name", "topic" and "dir" added.  Raises an error if one is not as
+# benchmarks/README.md says.
 sub read_metas
 {
 	my ($dir) = @_;
@@ -264,15 +242,10 @@ sub cases
 	} @cases;
 }
 
-=item benchmark($meta, @cases)
-
-Measures cases of a benchmark, C<[measure, case]>, and writes the result file after
-each.  Returns what was measured, as in a result file.  A case that could not be
-measured costs no other; it is added to the object's list C<failed>, as C<< { case,
-what, error } >>.
-
-=cut
-
+# Measures cases of a benchmark, [measure, case], and writes the result file after
+# each.  Returns what was measured, as in a result file.  A case that could not be
+# measured costs no other; it is added to the object's list "failed", as { case,
+# what, error }.
 sub benchmark
 {
 	my ($self, $meta, @cases) = @_;
@@ -800,9 +773,5 @@ sub one_line
 		$patched, unit($s),
 		ratio_text($s, $figure), $figure->{verdict});
 }
-
-=back
-
-=cut
 
 1;

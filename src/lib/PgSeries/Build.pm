@@ -33,10 +33,6 @@ installation), C<log>, and C<stamp>, written last, which says what was built.
 All have the same relative paths, so they share ccache's cache.  A build whose
 stamp matches is not touched.
 
-=over
-
-=item new($config, $series)
-
 =cut
 
 # Assertion builds refuse warnings; a compiler that upstream's own code does
@@ -52,14 +48,9 @@ sub new
 	return bless { config => $config, series => $series }, $class;
 }
 
-=item describe($name)
-
-Returns { name, dir, src, build, inst, bin, log, stamp, patches, options, cc }
-without building anything.  PgSeries::World adds C<env>, environment variables that the
-build's programs need, and C<slow>, how many times as long tests may take.
-
-=cut
-
+# Returns { name, dir, src, build, inst, bin, log, stamp, patches, options, cc }
+# without building anything.  PgSeries::World adds "env", environment variables that the
+# build's programs need, and "slow", how many times as long tests may take.
 sub describe
 {
 	my ($self, $name) = @_;
@@ -113,12 +104,7 @@ sub commands
 	);
 }
 
-=item place($name, $other)
-
-Has build $name made in the directory of build $other, in place of that.
-
-=cut
-
+# Has build $name made in the directory of build $other, in place of that.
 sub place
 {
 	my ($self, $name, $other) = @_;
@@ -126,13 +112,8 @@ sub place
 	return;
 }
 
-=item ensure($name)
-
-Brings a build up to date, installed below its own directory, and returns its
-description.
-
-=cut
-
+# Brings a build up to date, installed below its own directory, and returns its
+# description.
 sub ensure
 {
 	my ($self, $name) = @_;
@@ -182,12 +163,7 @@ sub make
 	return;
 }
 
-=item check_tools($build)
-
-Raises an error if a program or library is missing that the build needs.
-
-=cut
-
+# Raises an error if a program or library is missing that the build needs.
 sub check_tools
 {
 	my ($self, $b) = @_;
@@ -203,12 +179,7 @@ sub check_tools
 	return;
 }
 
-=item environment($build)
-
-The environment variables for the programs of a build, and for making it.
-
-=cut
-
+# The environment variables for the programs of a build, and for making it.
 sub environment
 {
 	my ($self, $b) = @_;
@@ -277,13 +248,8 @@ sub configure
 	return;
 }
 
-=item ninja($build, $step, $log [, @targets])
-
-Runs the step C<build> or C<install> of a build; an error has code 1 and the end of the
-log.
-
-=cut
-
+# Runs the step "build" or "install" of a build; an error has code 1 and the end of the
+# log.
 sub ninja
 {
 	my ($self, $b, $step, $log, @targets) = @_;
@@ -316,13 +282,8 @@ sub ninja
 	return;
 }
 
-=item install_to($prefix)
-
-Builds the whole series for real use, without assertions, and installs it below
-a directory whose full path the person names.
-
-=cut
-
+# Builds the whole series for real use, without assertions, and installs it below
+# a directory whose full path the person names.
 sub install_to
 {
 	my ($self, $prefix) = @_;
@@ -365,14 +326,7 @@ sub install_to
 	return $b;
 }
 
-=item extension($build)
-
-Builds and installs contrib/pgseries_bench into a build, warnings being errors.
-
-=back
-
-=cut
-
+# Builds and installs contrib/pgseries_bench into a build, warnings being errors.
 sub extension
 {
 	my ($self, $b) = @_;

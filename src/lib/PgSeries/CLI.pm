@@ -219,18 +219,7 @@ for (split /\n(?=\w)/, $HELP)
 	@{ $COMMAND{$name} }{qw(usage help)} = ($usage, $text);
 }
 
-=head1 FUNCTIONS
-
-=over
-
-=item main($top, @arguments)
-
-Runs a command; returns its exit status.
-
-=back
-
-=cut
-
+# Runs a command; returns its exit status.
 sub main
 {
 	my ($top, @arguments) = @_;

@@ -32,14 +32,9 @@ lies, and builds, tests and servers run as the user "nobody".  Environment varia
 override these choices (doc/develop.md); C<pgseries.conf> in the build directory, which
 ./configure writes, holds the lasting ones.
 
-=over
-
-=item new(top => DIR [, base => NAME])
-
-Reads pgseries.conf, makes nothing.  The base is 18 if none is named.
-
 =cut
 
+# Reads pgseries.conf, makes nothing.  The base is 18 if none is named.
 sub new
 {
 	my ($class, %args) = @_;
@@ -65,12 +60,8 @@ sub new
 	}, $class;
 }
 
-=item bases, with_base($name)
-
-The names of the bases that there are; the same configuration for another one.
-
-=cut
-
+# bases, with_base($name):
+# The names of the bases that there are; the same configuration for another one.
 sub bases
 {
 	my ($self) = @_;
@@ -99,36 +90,23 @@ sub find_user
 	return { name => $login, uid => $uid, gid => $gid };
 }
 
-=item PATH
-
-The search path of every build and test: PGSERIES_PATH, or the system's usual
-directories, as an interpreter below root's home is of no use to another user.
-
-=cut
-
+# The search path of every build and test: PGSERIES_PATH, or the system's usual
+# directories, as an interpreter below root's home is of no use to another user.
 use constant PATH => $ENV{PGSERIES_PATH}
   || '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-=item top, build, base, patches, tarball
-
-The checkout, the build directory, the base, the directory of its patches, and the
-tarball of upstream that the person named (or undef).
-
-=cut
-
+# top, build, base, patches, tarball:
+# The checkout, the build directory, the base, the directory of its patches, and the
+# tarball of upstream that the person named (or undef).
 sub top     { my ($self) = @_; return $self->{top}; }
 sub build   { my ($self) = @_; return make_dir($self->{build}); }
 sub base    { my ($self) = @_; return $self->{base}; }
 sub patches { my ($self) = @_; return "$self->{top}/patches/$self->{base}"; }
 sub tarball { my ($self) = @_; return $self->{tarball}; }
 
-=item work, shared_work
-
-The work directory of the base, and the one that all bases share; made at the first
-call.
-
-=cut
-
+# work, shared_work:
+# The work directory of the base, and the one that all bases share; made at the first
+# call.
 sub work
 {
 	my ($self) = @_;
@@ -189,13 +167,8 @@ sub shared_work
 	return $self->{work};
 }
 
-=item user
-
-The unprivileged user { name, uid, gid, home } that C<run> takes, or undef
-where the tool itself is not run by root.
-
-=cut
-
+# The unprivileged user { name, uid, gid, home } that "run" takes, or undef
+# where the tool itself is not run by root.
 sub user
 {
 	my ($self) = @_;
@@ -203,28 +176,16 @@ sub user
 	return $self->{user};
 }
 
-=item caller
-
-The owner of what the unprivileged user must not change, in the form that make_dir
-takes: root where C<user> is defined, otherwise undef.
-
-=cut
-
+# The owner of what the unprivileged user must not change, in the form that make_dir
+# takes: root where "user" is defined, otherwise undef.
 sub caller { my ($self) = @_; return $self->user && owner(); }
 
 # Who runs the tool.
 sub owner { return { name => 'root', uid => $>, gid => $) + 0 }; }
 
-=item environment
-
-The environment variables of every build and test: the search path, ccache's
-settings, and nothing that would point PostgreSQL's programs at another server or
-at a directory of root's.
-
-=back
-
-=cut
-
+# The environment variables of every build and test: the search path, ccache's
+# settings, and nothing that would point PostgreSQL's programs at another server or
+# at a directory of root's.
 sub environment
 {
 	my ($self) = @_;

@@ -24,23 +24,14 @@ PgSeries::Demo - what the series does, on one screen
 benchmarks/demo.json, which benchmarks/README.md describes, is the list of what is
 shown.  src/test/demo.t runs it with C<--tiny>.
 
-=head1 FUNCTIONS
-
-=over
-
 =cut
 
 # So many pairs that the interval leaves out the two highest and the two lowest.
 use constant PAIRS => 12;
 
-=item command($context)
-
-The command C<pgseries demo>.  Returns the exit status: 1 if a case has no figure, or
-if what follows the table cannot be shown.  Raises an error if demo.json, or topic.json
-of one of its topics, is wrong, before anything is built.
-
-=cut
-
+# The command pgseries demo.  Returns the exit status: 1 if a case has no figure, or
+# if what follows the table cannot be shown.  Raises an error if demo.json, or topic.json
+# of one of its topics, is wrong, before anything is built.
 sub command
 {
 	my ($c) = @_;
@@ -51,14 +42,7 @@ sub command
 		@{ slurp_json("$top/demo.json") });
 }
 
-=item run($context, \%metas, @list)
-
-Does the same with other contents of meta.json and of demo.json.
-
-=back
-
-=cut
-
+# Does the same with other contents of meta.json and of demo.json.
 sub run
 {
 	my ($c, $metas, @list) = @_;

@@ -22,26 +22,6 @@ What the tool writes must not depend on who runs it, so the user's and the
 system's configuration and attributes are switched off, and all that decides
 the text of a patch is pinned.
 
-=over
-
-=item git($dir, @arguments), git_capture(...), git_status($dir, \@arguments, %options)
-
-Run git in a directory: C<git> raises an error when git fails, C<git_capture>
-also returns its output, C<git_status> returns the exit status (options as for
-PgSeries::Util::run_status).
-
-=item commit_id($dir, $name)
-
-Returns the full name of the commit that a branch or another ref has, or undef if
-there is none.
-
-=item patched_tree($dir, $commit, $patch)
-
-Returns the tree that a patch file makes of a commit's tree, or undef if it does not
-apply as it is.  No worktree is touched.
-
-=back
-
 =cut
 
 use constant GIT_ENV => {
@@ -73,6 +53,10 @@ my @PINS = map { ('-c', $_) } qw(
   user.useConfigOnly=false init.defaultBranch=upstream
 );
 
+# git($dir, @arguments), git_capture(...), git_status($dir, \@arguments, %options):
+# Run git in a directory: "git" raises an error when git fails, git_capture
+# also returns its output, git_status returns the exit status (options as for
+# PgSeries::Util::run_status).
 sub git_status
 {
 	my ($dir, $arguments, %opt) = @_;
@@ -98,6 +82,8 @@ sub git_capture
 	return capture([ 'git', @PINS, @arguments ], options($dir, @arguments));
 }
 
+# Returns the full name of the commit that a branch or another ref has, or undef if
+# there is none.
 sub commit_id
 {
 	my ($dir, $name) = @_;
@@ -106,6 +92,8 @@ sub commit_id
 	return $status == 0 ? $id =~ s/\n//r : undef;
 }
 
+# Returns the tree that a patch file makes of a commit's tree, or undef if it does not
+# apply as it is.  No worktree is touched.
 sub patched_tree
 {
 	my ($dir, $commit, $patch) = @_;

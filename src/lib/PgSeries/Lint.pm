@@ -23,62 +23,24 @@ checked here is listed as skipped, with the reason.  That the patches apply, and
 the files are as "pgseries export" writes them, is not checked here: the one is an
 error before any rule, see commit_of() in L<PgSeries::Series>, the other round_trip().
 
-=head1 RULES
-
-=over
-
-=item series-files
-
-Each *.patch file beside the file C<series> is listed in it.
-
-=item counterpart
-
-Each patch has one with the same summary in the same topic of the other base, or a line
-C<# only here: WHAT: REASON> in the file C<series>.
-
-=item commit-message
-
-A summary of at most 64 characters without a full stop; then at least two lines
-of narrative; then, last, the tags, of which one is Discussion with a link.
-Lines have at most 76 characters.  Notes to oneself (such as squash marks) are
-refused.
-
-=item has-test
-
-Each patch touches a test.
-
-=item forbidden-path
-
-A patch keeps to src, doc, contrib, config, the meson files and configure.
-catversion.h is left to the committer.
-
-=item whitespace
-
-What "git diff --check" reports under upstream's .gitattributes, and what "make check"
-of doc/src/sgml refuses.
-
-=item listed
-
-A new C file, module or test is named in the Makefile and in meson.build, or in the
-schedule.
-
-=item gucs
-
-A new setting is documented.
-
-=item oids
-
-A new OID is in 8000-9999.
-
-=item typedefs
-
-A new typedef is in src/tools/pgindent/typedefs.list.
-
-=item pgindent
-
-C is laid out as upstream's pgindent does it, after each patch.
-
-=back
+  series-files    each *.patch file beside the file "series" is listed in it
+  counterpart     each patch has one with the same summary in the same topic of the
+                  other base, or a line "# only here: WHAT: REASON" in "series"
+  commit-message  a summary of at most 64 characters without a full stop; then at least
+                  two lines of narrative; then, last, the tags, of which one is
+                  Discussion with a link; lines of at most 76 characters; no notes to
+                  oneself (such as squash marks)
+  has-test        each patch touches a test
+  forbidden-path  a patch keeps to src, doc, contrib, config, the meson files and
+                  configure; catversion.h is left to the committer
+  whitespace      what "git diff --check" reports under upstream's .gitattributes, and
+                  what "make check" of doc/src/sgml refuses
+  listed          a new C file, module or test is named in the Makefile and in
+                  meson.build, or in the schedule
+  gucs            a new setting is documented
+  oids            a new OID is in 8000-9999
+  typedefs        a new typedef is in src/tools/pgindent/typedefs.list
+  pgindent        C is laid out as upstream's pgindent does it, after each patch
 
 =cut
 
@@ -110,17 +72,8 @@ my $COUNTERPART = [
 	'pgseries port, or say why not in a line "# only here: WHAT: REASON" of the topic in "series"'
 ];
 
-=head1 METHODS
-
-=over
-
-=item new($series, pgindent => $program)
-
-$series is a L<PgSeries::Series>; the program is pg_bsd_indent, by default that in
-PATH.
-
-=cut
-
+# $series is a PgSeries::Series; the program is pg_bsd_indent, by default that in
+# PATH.
 sub new
 {
 	my ($class, $series, %tools) = @_;
@@ -130,14 +83,9 @@ sub new
 	}, $class;
 }
 
-=item run()
-
-Returns { findings => [ { file, line, rule, message, remedy }, ... ], skips => [
-{ rule, reason }, ... ], checked => number of patches }.  A patch that does not apply
-is an error with code 3.
-
-=cut
-
+# Returns { findings => [ { file, line, rule, message, remedy }, ... ], skips => [
+# { rule, reason }, ... ], checked => number of patches }.  A patch that does not apply
+# is an error with code 3.
 sub run
 {
 	my ($self) = @_;
@@ -174,15 +122,8 @@ sub run
 	};
 }
 
-=item format_text($result)
-
-A function.  Returns one line for each finding, "FILE:LINE: RULE: MESSAGE;
-REMEDY", and one for each skipped rule.
-
-=back
-
-=cut
-
+# A function.  Returns one line for each finding, "FILE:LINE: RULE: MESSAGE;
+# REMEDY", and one for each skipped rule.
 sub format_text
 {
 	my ($result) = @_;

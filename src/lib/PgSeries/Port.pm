@@ -12,23 +12,14 @@ use PgSeries::Util qw(fail progress);
 
 PgSeries::Port - a topic's patches on another base
 
-=head1 FUNCTIONS
-
-=over
-
-=item port($from, $to, $topic)
-
-Applies those patches of a topic of $from that $to lacks, told by their subjects and by
-the lines C<only here> of single patches, to
-the branch C<series> of $to's worktree with C<git am -3>, which merges what has moved.
-Returns their files.  The first one that does not merge is left there for the person,
-with an error of code 3; the next call goes on with those after it.  Nothing is written
-to patches/: that is what export is for.
-
-=back
-
 =cut
 
+# Applies those patches of a topic of $from that $to lacks, told by their subjects and by
+# the lines "only here" of single patches, to the branch "series" of $to's worktree with
+# git am -3, which merges what has moved.
+# Returns their files.  The first one that does not merge is left there for the person,
+# with an error of code 3; the next call goes on with those after it.  Nothing is written
+# to patches/: that is what export is for.
 sub port
 {
 	my ($from, $to, $topic) = @_;

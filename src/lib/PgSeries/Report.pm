@@ -13,11 +13,7 @@ L<PgSeries::Report::Topics> what topic.json adds.  The same results give the sam
 files, byte for byte.  benchmarks/report.html is what all pages have in common,
 and benchmarks/style.gp all plots.
 
-=head1 FUNCTIONS
-
 All raise a PgSeries::Error with code 2 that names the file and the remedy.
-
-=over
 
 =cut
 
@@ -49,14 +45,9 @@ my %colour = (
 	'#050505' => 'var(--base-2)',
 	'#060606' => 'var(--patched-2)');
 
-=item plot_data(\%result, \%plot)
-
-Takes a result and a plot of its benchmark.  Returns the text of the data file, which
-benchmarks/style.gp describes; the empty string if there are less than two values
-of x.
-
-=cut
-
+# Takes a result and a plot of its benchmark.  Returns the text of the data file, which
+# benchmarks/style.gp describes; the empty string if there are less than two values
+# of x.
 sub plot_data
 {
 	my ($result, $plot) = @_;
@@ -238,14 +229,9 @@ sub _facts
 		[ Series => join ' and ', uniq map { $_->{patched} } @$results ]);
 }
 
-=item write_page($config, \@topics, \@results, $dir)
-
-Writes $dir/index.html, for which no other file is needed: the topics from
-read_topics() with what the results, from read_results(), say of them.  Returns the
-path.
-
-=cut
-
+# Writes $dir/index.html, for which no other file is needed: the topics from
+# read_topics() with what the results, from read_results(), say of them.  Returns the
+# path.
 sub write_page
 {
 	my ($config, $topics, $results, $dir) = @_;
@@ -377,14 +363,9 @@ sub _results_document
 	return encode_utf8($text);
 }
 
-=item update_readme($text, \@topics, \@results)
-
-Returns the text of the README with what the topics gain between
-C<< <!-- results:begin --> >> and C<< <!-- results:end --> >>, in lines of at most
-120 characters.
-
-=cut
-
+# Returns the text of the README with what the topics gain between
+# <!-- results:begin --> and <!-- results:end -->, in lines of at most
+# 120 characters.
 sub update_readme
 {
 	my ($text, $topics, $results) = @_;
@@ -418,15 +399,8 @@ sub update_readme
 	return $text;
 }
 
-=item report_command($context)
-
-The command C<pgseries report>.  Returns the exit status: 1 if C<--docs --dry-run>
-finds a document that is not what benchmarks/results gives.
-
-=back
-
-=cut
-
+# The command pgseries report.  Returns the exit status: 1 if --docs --dry-run
+# finds a document that is not what benchmarks/results gives.
 sub report_command
 {
 	my ($c) = @_;

@@ -44,17 +44,12 @@ All git work is done in one repository, WORK/tree:
 Commits are made with the author's date as the committer's, so the same patches
 give the same commit everywhere.
 
-=over
-
-=item new($config)
-
-Reads the file C<series> of the directory of the patches.
-
 =cut
 
 # The commit whose checkout has begun and not ended.
 use constant CHECKOUT => 'refs/pgseries-state/checkout';
 
+# Reads the file "series" of the directory of the patches.
 sub new
 {
 	my ($class, $config) = @_;
@@ -76,14 +71,9 @@ sub new
 	return $self;
 }
 
-=item parse($at, $text)
-
-A function.  Returns what the text of a series file says, { head, topics =>
-[ { name, comment, about, needs, only }, ... ], patches => [ { file, topic, number, line },
-... ] }; $at names it in errors.
-
-=cut
-
+# A function.  Returns what the text of a series file says, { head, topics =>
+# [ { name, comment, about, needs, only }, ... ], patches => [ { file, topic, number, line },
+# ... ] }; $at names it in errors.
 sub parse
 {
 	my ($at, $text) = @_;
@@ -154,14 +144,10 @@ sub parse
 	return \%list;
 }
 
-=item patches, topics, about($topic), upstream, tree
-
-The list of patches, each { file, path, topic, number }, where the number counts
-from the first patch of the series; the names of the topics in order; what is
-said of one, { about, needs, only }; the PgSeries::Upstream; the repository's path.
-
-=cut
-
+# patches, topics, about($topic), upstream, tree:
+# The list of patches, each { file, path, topic, number }, where the number counts
+# from the first patch of the series; the names of the topics in order; what is
+# said of one, { about, needs, only }; the PgSeries::Upstream; the repository's path.
 sub patches  { my ($self) = @_; return @{ $self->{list}{patches} }; }
 sub upstream { my ($self) = @_; return $self->{upstream}; }
 
@@ -185,12 +171,7 @@ sub tree
 	return $self->{upstream}->repository;
 }
 
-=item base
-
-The commit of the release.
-
-=cut
-
+# The commit of the release.
 sub base
 {
 	my ($self) = @_;
@@ -198,13 +179,9 @@ sub base
 	return $self->{base};
 }
 
-=item topic($name), alone($name), prefix($n)
-
-The patches of a topic; the same after those of the topics that it needs, if any;
-the first $n patches.  Unknown names raise an error.
-
-=cut
-
+# topic($name), alone($name), prefix($n):
+# The patches of a topic; the same after those of the topics that it needs, if any;
+# the first $n patches.  Unknown names raise an error.
 sub topic
 {
 	my ($self, $name) = @_;
@@ -240,12 +217,7 @@ sub prefix
 	return ($self->patches)[ 0 .. $n - 1 ];
 }
 
-=item subject($path)
-
-The summary line of a patch file, without "[PATCH]".
-
-=cut
-
+# The summary line of a patch file, without "[PATCH]".
 sub subject
 {
 	my ($self, $path) = @_;
@@ -262,12 +234,7 @@ sub subject_of
 	return $subject;
 }
 
-=item key(@patches)
-
-A short name for these contents on this upstream.
-
-=cut
-
+# A short name for these contents on this upstream.
 sub key
 {
 	my ($self, @patches) = @_;
@@ -284,15 +251,10 @@ sub keys_of
 	return map { substr $_, 0, 12 } @keys;
 }
 
-=item commit_of(@patches)
-
-Applies the patches, in this order, on upstream and returns the commit.  Commits
-that an earlier call has made are used again.  The worktree of the person is not
-touched.  A patch that does not apply raises an error with code 3 whose
-detail shows the rejected hunk.
-
-=cut
-
+# Applies the patches, in this order, on upstream and returns the commit.  Commits
+# that an earlier call has made are used again.  The worktree of the person is not
+# touched.  A patch that does not apply raises an error with code 3 whose
+# detail shows the rejected hunk.
 sub commit_of
 {
 	my ($self, @patches) = @_;
@@ -317,12 +279,7 @@ sub commit_of
 	return $at;
 }
 
-=item commits_of(@patches)
-
-Returns the commits of the first 0, 1, 2, ... patches.
-
-=cut
-
+# Returns the commits of the first 0, 1, 2, ... patches.
 sub commits_of
 {
 	my ($self, @patches) = @_;
@@ -336,13 +293,8 @@ sub commits_of
 			"$base..$commit"));
 }
 
-=item scratch($commit)
-
-Returns the path of a worktree of the tool's own, at this commit.  Whatever an
-interrupted run has left in it is dropped.
-
-=cut
-
+# Returns the path of a worktree of the tool's own, at this commit.  Whatever an
+# interrupted run has left in it is dropped.
 sub scratch
 {
 	my ($self, $commit) = @_;
@@ -410,17 +362,7 @@ sub apply_one
 	return;
 }
 
-=item in_progress
-
-True if a C<git am>, rebase or merge has stopped half way in the person's worktree.
-
-=item dirty
-
-Returns what C<git status> says of the person's worktree: a list of lines,
-empty if it is clean.  One in progress is an error.
-
-=cut
-
+# True if a git am, rebase or merge has stopped half way in the person's worktree.
 sub in_progress
 {
 	my ($self) = @_;
@@ -430,6 +372,8 @@ sub in_progress
 	  qw(rebase-apply rebase-merge MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD);
 }
 
+# Returns what git status says of the person's worktree: a list of lines,
+# empty if it is clean.  One in progress is an error.
 sub dirty
 {
 	my ($self) = @_;
@@ -467,14 +411,9 @@ sub must_be_on_series
 	return;
 }
 
-=item apply($n)
-
-Sets the branch C<series> of WORK/tree to upstream plus the first $n patches (all by
-default), checks it out, and returns their number.  Refuses where uncommitted
-changes, or commits that are not exported yet, would be lost.
-
-=cut
-
+# Sets the branch "series" of WORK/tree to upstream plus the first $n patches (all by
+# default), checks it out, and returns their number.  Refuses where uncommitted
+# changes, or commits that are not exported yet, would be lost.
 sub apply
 {
 	my ($self, $n) = @_;
@@ -539,13 +478,8 @@ sub remember
 	return;
 }
 
-=item unexported
-
-Returns the commits of the branch C<series>, and of what is checked out if that
-is something else, one line each, that neither apply made nor export has written.
-
-=cut
-
+# Returns the commits of the branch "series", and of what is checked out if that
+# is something else, one line each, that neither apply made nor export has written.
 sub unexported
 {
 	my ($self) = @_;
@@ -558,20 +492,15 @@ sub unexported
 		qw(--glob=refs/pgseries --glob=refs/pgseries-state));
 }
 
-=item export(%options)
-
-Writes the commits upstream..series of WORK/tree as patches, and the file C<series>.
-A commit belongs to the patch with its subject.  A patch that still makes this
-commit, perhaps with other offsets, is left as it is.  Any other commit is a new
-patch, of the topic given as C<topic>, or that of its neighbours.  A patch that has
-no commit is an error (perhaps only the first N were applied) unless C<remove> says
-that it is to go.  Patches that are not those that apply or export left, because of
-a C<git pull> for instance, are an error unless C<overwrite> is set, and so is a commit
-that git would not make again from its patch.  With C<dry_run> nothing is written.
-Returns the list of differences, one line each.
-
-=cut
-
+# Writes the commits upstream..series of WORK/tree as patches, and the file "series".
+# A commit belongs to the patch with its subject.  A patch that still makes this
+# commit, perhaps with other offsets, is left as it is.  Any other commit is a new
+# patch, of the topic given as "topic", or that of its neighbours.  A patch that has
+# no commit is an error (perhaps only the first N were applied) unless "remove" says
+# that it is to go.  Patches that are not those that apply or export left, because of
+# a git pull for instance, are an error unless "overwrite" is set, and so is a commit
+# that git would not make again from its patch.  With dry_run nothing is written.
+# Returns the list of differences, one line each.
 sub export
 {
 	my ($self, %opt) = @_;
@@ -639,14 +568,9 @@ sub must_survive
 	return;
 }
 
-=item round_trip
-
-Applies each topic to upstream, after those that it needs, then all patches,
-exports them and compares.  Returns the differences, one line each: none in a series
-that is well kept.
-
-=cut
-
+# Applies each topic to upstream, after those that it needs, then all patches,
+# exports them and compares.  Returns the differences, one line each: none in a series
+# that is well kept.
 sub round_trip
 {
 	my ($self) = @_;
@@ -655,13 +579,8 @@ sub round_trip
 	return @{ $self->plan(undef, @texts)->{said} };
 }
 
-=item format($commit)
-
-Returns the patches upstream..$commit, each { name, text, commit }, where the name
-is that of git format-patch.
-
-=cut
-
+# Returns the patches upstream..$commit, each { name, text, commit }, where the name
+# is that of git format-patch.
 sub format
 {
 	my ($self, $commit) = @_;
@@ -830,19 +749,7 @@ sub write_plan
 	return;
 }
 
-=item topic_diff($from, $to, $topic)
-
-A function.  Returns git range-diff's output between the patches of a topic on two
-bases, each a PgSeries::Series.
-
-=item fetch_from($other, $commit)
-
-Makes a commit of another base's repository known in this one.
-
-=back
-
-=cut
-
+# Makes a commit of another base's repository known in this one.
 sub fetch_from
 {
 	my ($self, $other, $commit) = @_;
@@ -853,6 +760,8 @@ sub fetch_from
 	return;
 }
 
+# A function.  Returns git range-diff's output between the patches of a topic on two
+# bases, each a PgSeries::Series.
 sub topic_diff
 {
 	my ($from, $to, $topic) = @_;

@@ -23,17 +23,12 @@ The server listens on a Unix socket in a directory that only its user and root
 can enter, and trusts who comes that way.  A server that an interrupted command
 left behind is stopped by the next C<create> or C<start>.
 
-=over
-
-=item new($config, $build, %options)
-
-Options: C<name> of the cluster, C<settings> for postgresql.conf.
-
 =cut
 
 # What to do about a file or directory that cannot be changed.
 my $OWNER = 'check who owns it, or remove it, then run again';
 
+# Options: "name" of the cluster, "settings" for postgresql.conf.
 sub new
 {
 	my ($class, $config, $build, %opt) = @_;
@@ -50,12 +45,8 @@ sub new
 	}, $class;
 }
 
-=item data, log, socket_dir
-
-The data directory, the server's log, the directory of its socket.
-
-=cut
-
+# data, log, socket_dir:
+# The data directory, the server's log, the directory of its socket.
 sub data { my ($self) = @_; return $self->{data}; }
 sub log  { my ($self) = @_; return $self->{log}; }
 
@@ -83,13 +74,8 @@ sub socket_dir
 	return $self->{socket_dir} = $dir;
 }
 
-=item environment
-
-What a client needs to reach the server: a hash of PGHOST, PGPORT and so on,
-on top of the environment of all builds.
-
-=cut
-
+# What a client needs to reach the server: a hash of PGHOST, PGPORT and so on,
+# on top of the environment of all builds.
 sub environment
 {
 	my ($self) = @_;
@@ -111,12 +97,7 @@ sub program_environment
 		%{ $self->{build}{env} || {} } };
 }
 
-=item create
-
-Makes an empty cluster, replacing an old one.
-
-=cut
-
+# Makes an empty cluster, replacing an old one.
 sub create
 {
 	my ($self) = @_;
@@ -154,14 +135,10 @@ sub create
 	return;
 }
 
-=item exists, running, fits_build
-
-Is there a cluster, does its server run, and was it made by the build as it is now?
-The patches may change the catalogs without changing catversion, so one of an earlier
-build cannot be trusted.
-
-=cut
-
+# exists, running, fits_build:
+# Is there a cluster, does its server run, and was it made by the build as it is now?
+# The patches may change the catalogs without changing catversion, so one of an earlier
+# build cannot be trusted.
 sub exists { my ($self) = @_; return -f "$self->{data}/PG_VERSION"; }
 
 sub running
@@ -205,13 +182,9 @@ sub configure
 	return;
 }
 
-=item start(%options), stop
-
-Unless C<keep> is given, the server is stopped when the command ends, however it
-ends.
-
-=cut
-
+# start(%options), stop:
+# Unless "keep" is given, the server is stopped when the command ends, however it
+# ends.
 sub start
 {
 	my ($self, %opt) = @_;
@@ -255,12 +228,7 @@ sub stop
 	return;
 }
 
-=item empty_log
-
-Empties the log.  A running server appends to it.
-
-=cut
-
+# Empties the log.  A running server appends to it.
 sub empty_log
 {
 	my ($self) = @_;
@@ -269,14 +237,10 @@ sub empty_log
 	return;
 }
 
-=item client(\@command, %options), as_client(\@command, %options)
-
-C<client> runs a program of the build, or the one whose path is given, as a client of
-the server and returns its exit status.  Options as for PgSeries::Util::run_status;
-C<env> comes on top of C<environment>.  C<as_client> returns what run_status() takes.
-
-=cut
-
+# client(\@command, %options), as_client(\@command, %options):
+# "client" runs a program of the build, or the one whose path is given, as a client of
+# the server and returns its exit status.  Options as for PgSeries::Util::run_status;
+# "env" comes on top of "environment".  as_client returns what run_status() takes.
 sub client
 {
 	my ($self, $command, %opt) = @_;
@@ -295,13 +259,8 @@ sub as_client
 		user => $self->{config}->user);
 }
 
-=item sql($text, %options)
-
-Runs SQL through psql and returns what it prints, unaligned and without
-headers.  Options: C<database>; C<variables>, a hash for psql's C<-v>.
-
-=cut
-
+# Runs SQL through psql and returns what it prints, unaligned and without
+# headers.  Options: "database"; "variables", a hash for psql's -v.
 sub sql
 {
 	my ($self, $text, %opt) = @_;
@@ -322,16 +281,9 @@ sub sql
 	return $out;
 }
 
-=item single_user($sql, %options)
-
-Runs SQL in a stand-alone backend (one statement a line), the server being
-stopped.  C<wrapper> is a command to run it under, such as valgrind.  Returns
-its standard output; standard error goes to C<log>.
-
-=back
-
-=cut
-
+# Runs SQL in a stand-alone backend (one statement a line), the server being
+# stopped.  "wrapper" is a command to run it under, such as valgrind.  Returns
+# its standard output; standard error goes to "log".
 sub single_user
 {
 	my ($self, $sql, %opt) = @_;

@@ -13,10 +13,6 @@ not: a run is now and then much slower, never much faster.  So the middle is
 the median, and its interval comes from the order of the runs.
 src/test/stats.t compares the results with those of scipy and numpy.
 
-=head1 FUNCTIONS
-
-=over
-
 =cut
 
 use strict;
@@ -34,31 +30,21 @@ use constant EQUIVALENCE => 0.02;
 # How probable it is, at least, that an interval covers the true median.
 use constant CONFIDENCE => 0.95;
 
-=item median(@x)
-
-Returns the middle number, or the mean of the two middle ones.
-
-=cut
-
+# Returns the middle number, or the mean of the two middle ones.
 sub median
 {
 	my @x = sort { $a <=> $b } @_;
 	return ($x[ $#x / 2 ] + $x[ @x / 2 ]) / 2;
 }
 
-=item median_interval(@x)
-
-Returns the k-th smallest and the k-th largest number, with the largest k for which
-the true median lies between them with a probability of at least 0.95; the empty
-list for fewer than 6 numbers: even the smallest and the largest do not reach 0.95
-then.
-
-The number of values below the true median is binomial (n, 1/2), whatever the
-distribution of the values; see Conover, Practical Nonparametric Statistics,
-section 3.2.
-
-=cut
-
+# Returns the k-th smallest and the k-th largest number, with the largest k for which
+# the true median lies between them with a probability of at least 0.95; the empty
+# list for fewer than 6 numbers: even the smallest and the largest do not reach 0.95
+# then.
+#
+# The number of values below the true median is binomial (n, 1/2), whatever the
+# distribution of the values; see Conover, Practical Nonparametric Statistics,
+# section 3.2.
 sub median_interval
 {
 	my @x = sort { $a <=> $b } @_;
@@ -79,18 +65,13 @@ sub median_interval
 	return $k ? ($x[ $k - 1 ], $x[ $n - $k ]) : ();
 }
 
-=item paired_ratio(@pairs)
-
-Takes pairs C<[base, patched]> (for an A/A run, C<[first, second]>).  Returns a hash:
-
-  ratio     median of patched / base over the pairs
-  lo, hi    median_interval() of these ratios; undef if there are too few
-
-Both runs of a pair follow each other closely, so that a slow drift of the machine
-cancels out.  Raises an exception if a number is not positive.
-
-=cut
-
+# Takes pairs [base, patched] (for an A/A run, [first, second]).  Returns a hash:
+#
+#   ratio     median of patched / base over the pairs
+#   lo, hi    median_interval() of these ratios; undef if there are too few
+#
+# Both runs of a pair follow each other closely, so that a slow drift of the machine
+# cancels out.  Raises an exception if a number is not positive.
 sub paired_ratio
 {
 	my @ratios = map {
@@ -102,32 +83,25 @@ sub paired_ratio
 	return { ratio => median(@ratios), lo => $lo, hi => $hi };
 }
 
-=item verdict(\%ratio, \%noise, $better)
-
-Takes results of paired_ratio(), patched against base, and base against itself on the
-same machine (A/A), and whether "lower" or "higher" is better.  Returns 'better',
-'worse', 'no difference' or 'inconclusive'.
-
-The noise is the bound of the A/A interval that is farther from 1, as a factor: which
-of two equal builds is called the first is arbitrary, so it has no direction.  The
-first of these rules that fits decides:
-
-  1  too few pairs for one of the intervals: inconclusive
-  2  the interval excludes 1, and the ratio lies outside the noise: better or worse
-  3  the whole interval lies within 2% of 1: no difference; if there is one, it is
-     smaller
-  4  inconclusive: the interval, or the noise, is too wide to tell
-
-Rule 2 asks for the ratio to be outside the noise, not only for a part of the
-interval, because A/A pairs also show what the interval does not know of, such
-as an order of the runs that favours one of them.  Noise alone never yields
-"no difference": a machine with an A/A interval of 0.8 to 1.2 cannot show that
-there is none.
-
-=back
-
-=cut
-
+# Takes results of paired_ratio(), patched against base, and base against itself on the
+# same machine (A/A), and whether "lower" or "higher" is better.  Returns 'better',
+# 'worse', 'no difference' or 'inconclusive'.
+#
+# The noise is the bound of the A/A interval that is farther from 1, as a factor: which
+# of two equal builds is called the first is arbitrary, so it has no direction.  The
+# first of these rules that fits decides:
+#
+#   1  too few pairs for one of the intervals: inconclusive
+#   2  the interval excludes 1, and the ratio lies outside the noise: better or worse
+#   3  the whole interval lies within 2% of 1: no difference; if there is one, it is
+#      smaller
+#   4  inconclusive: the interval, or the noise, is too wide to tell
+#
+# Rule 2 asks for the ratio to be outside the noise, not only for a part of the
+# interval, because A/A pairs also show what the interval does not know of, such
+# as an order of the runs that favours one of them.  Noise alone never yields
+# "no difference": a machine with an A/A interval of 0.8 to 1.2 cannot show that
+# there is none.
 sub verdict
 {
 	my ($ab, $aa, $better) = @_;

@@ -16,24 +16,17 @@ use Text::Wrap                qw(wrap);
 
 PgSeries::Submit - a set of patches ready to mail
 
-=head1 FUNCTIONS
-
-=over
-
-=item check_set($context, $version, $topic, $author)
-
-Returns what write_set() writes for a topic, or raises an error if the set cannot
-be mailed.  $author is "NAME <MAIL>"; if it is undef, the git configuration of the
-checkout is asked for C<pgseries.author>.
-
-The letter is made from patches/cover/TOPIC, where C<@BASE@> stands for the upstream
-version, "[PATCH 0/N]" in the subject for the set's version and size, a line
-C<@RESULTS@> for a table of figures, and C<{NAME:WHAT}> for a figure, see
-fill_letter().  It is checked as it is sent: no line is longer than 76 columns, no
-placeholder is left, and the topics that this one needs are named, as: topic "NAME".
-
 =cut
 
+# Returns what write_set() writes for a topic, or raises an error if the set cannot
+# be mailed.  $author is "NAME <MAIL>"; if it is undef, the git configuration of the
+# checkout is asked for pgseries.author.
+#
+# The letter is made from patches/cover/TOPIC, where @BASE@ stands for the upstream
+# version, "[PATCH 0/N]" in the subject for the set's version and size, a line
+# @RESULTS@ for a table of figures, and {NAME:WHAT} for a figure, see
+# fill_letter().  It is checked as it is sent: no line is longer than 76 columns, no
+# placeholder is left, and the topics that this one needs are named, as: topic "NAME".
 sub check_set
 {
 	my ($c, $version, $topic, $author) = @_;
@@ -103,15 +96,10 @@ sub author
 	return $author;
 }
 
-=item write_set($context, $set)
-
-Writes what check_set() returned to BUILD/submit/vN-TOPIC: vN-0001-....patch and so
-on, numbered from 1, and cover-letter.  The author stands for the "pgseries
-developers" that the tool makes commits as.  Sends nothing.  An existing set of
-the same name is never changed: it may have been mailed.  Returns the directory.
-
-=cut
-
+# Writes what check_set() returned to BUILD/submit/vN-TOPIC: vN-0001-....patch and so
+# on, numbered from 1, and cover-letter.  The author stands for the "pgseries
+# developers" that the tool makes commits as.  Sends nothing.  An existing set of
+# the same name is never changed: it may have been mailed.  Returns the directory.
 sub write_set
 {
 	my ($c, $set) = @_;
@@ -145,18 +133,11 @@ sub write_set
 	return $dir;
 }
 
-=item fill_letter($config, $file, $text, \@results, $topic)
-
-Returns the text of the letter $file with the figures in place of its
-placeholders, see filler() in L<PgSeries::Report::Topics>.  A paragraph or an item of
-a list (C<- >, not indented) that has placeholders is broken into lines of at most
-72 columns.  All other lines, such as the subject and those of an indented table,
-remain as they are.
-
-=back
-
-=cut
-
+# Returns the text of the letter $file with the figures in place of its
+# placeholders, see filler() in PgSeries::Report::Topics.  A paragraph or an item of
+# a list ("- ", not indented) that has placeholders is broken into lines of at most
+# 72 columns.  All other lines, such as the subject and those of an indented table,
+# remain as they are.
 sub fill_letter
 {
 	my ($config, $file, $text, $results, $topic) = @_;

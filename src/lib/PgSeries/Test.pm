@@ -23,27 +23,17 @@ PgSeries::Test - upstream's tests, and those that the patches bring, on a build
 All functions that run tests return a list of results { name, result, detail, rerun
 }, where C<result> is C<ok>, C<skip> or C<fail>.
 
-=over
-
-=item new($config, $build)
-
-C<$build> is a PgSeries::Build.
-
 =cut
 
+# $build is a PgSeries::Build.
 sub new
 {
 	my ($class, $config, $build) = @_;
 	return bless { config => $config, build => $build }, $class;
 }
 
-=item suites(@patches)
-
-Returns the arguments of C<meson test> that select every test that the patches
-touch: [names of suites], [names of single tests].
-
-=cut
-
+# Returns the arguments of meson test that select every test that the patches
+# touch: [names of suites], [names of single tests].
 sub suites
 {
 	my ($self, @patches) = @_;
@@ -65,12 +55,7 @@ sub suites
 	return ([ sort keys %suite ], [ sort keys %test ]);
 }
 
-=item run_suites($name, \@suites, \@tests)
-
-Runs upstream's suites, or single tests ("SUITE/TEST"), on a build.
-
-=cut
-
+# Runs upstream's suites, or single tests ("SUITE/TEST"), on a build.
 sub run_suites
 {
 	my ($self, $name, $suites, $tests) = @_;
@@ -105,13 +90,8 @@ sub meson_named
 	return @results;
 }
 
-=item attempt($rerun, $code)
-
-A function.  Returns the results that the code returns.  What does not build or run
-is a failure as well, for which $rerun names the command; an interrupt is an error.
-
-=cut
-
+# A function.  Returns the results that the code returns.  What does not build or run
+# is a failure as well, for which $rerun names the command; an interrupt is an error.
 sub attempt
 {
 	my ($rerun, $code) = @_;
@@ -128,13 +108,8 @@ sub attempt
 	};
 }
 
-=item told($all, @results)
-
-A function.  Returns the results as they are printed, all of them or failures only,
-and how many there are.
-
-=cut
-
+# A function.  Returns the results as they are printed, all of them or failures only,
+# and how many there are.
 sub told
 {
 	my ($all, @results) = @_;
@@ -157,12 +132,7 @@ sub lines
 	return join '', grep { defined } (split /^/, $text)[ $from .. $to ];
 }
 
-=item touched($name)
-
-On a build, the suites and tests that its patches touch.
-
-=cut
-
+# On a build, the suites and tests that its patches touch.
 sub touched
 {
 	my ($self, $name, @more) = @_;
@@ -171,12 +141,7 @@ sub touched
 	return $self->run_suites($name, [ uniq sort @$suites, @more ], $tests);
 }
 
-=item world($name)
-
-Upstream's whole suite on a build.
-
-=cut
-
+# Upstream's whole suite on a build.
 sub world
 {
 	my ($self, $name) = @_;
@@ -262,12 +227,7 @@ sub failure
 		: lines($text, -40, -1));
 }
 
-=item extension($name)
-
-contrib/pgseries_bench's own regression test on a build.
-
-=cut
-
+# contrib/pgseries_bench's own regression test on a build.
 sub extension
 {
 	my ($self, $name) = @_;
@@ -303,14 +263,7 @@ sub extension
 	};
 }
 
-=item docs($name)
-
-The documentation check: upstream's SGML pages parse and are valid.
-
-=back
-
-=cut
-
+# The documentation check: upstream's SGML pages parse and are valid.
 sub docs
 {
 	my ($self, $name) = @_;

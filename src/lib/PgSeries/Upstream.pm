@@ -37,14 +37,9 @@ A tarball that the person names is kept in the cache; without one, the commit is
 fetched with git.  The tree decides.  Where it cannot be had, the error has code 77, for
 which meson skips a test.
 
-=over
-
-=item new($config)
-
-Reads BASE.
-
 =cut
 
+# Reads BASE.
 sub new
 {
 	my ($class, $config) = @_;
@@ -83,13 +78,9 @@ sub read_base
 	return %base;
 }
 
-=item version, repository
-
-The version that BASE names, of a development branch with its commit; the path of the
-repository that commit() makes.
-
-=cut
-
+# version, repository:
+# The version that BASE names, of a development branch with its commit; the path of the
+# repository that commit() makes.
 sub version
 {
 	my ($self) = @_;
@@ -99,13 +90,8 @@ sub version
 
 sub repository { my ($self) = @_; return $self->{config}->work . '/tree'; }
 
-=item fetch
-
-Makes sure that upstream's source is there.  Returns the path of what holds it: of the
-verified tarball in the cache, for a development branch of the repository.
-
-=cut
-
+# Makes sure that upstream's source is there.  Returns the path of what holds it: of the
+# verified tarball in the cache, for a development branch of the repository.
 sub fetch
 {
 	my ($self) = @_;
@@ -246,18 +232,11 @@ EOT
 	return;
 }
 
-=item commit
-
-Makes a git repository whose branch C<upstream> is one commit with the
-release, and returns the commit: the root of the branch, wherever that may be later.
-It is the same on every machine.  Upstream's .gitignore hides one file that is
-tracked, so everything is added with C<-f>: only then do the blob ids match those of
-a clone, which C<git am -3> needs.
-
-=back
-
-=cut
-
+# Makes a git repository whose branch "upstream" is one commit with the
+# release, and returns the commit: the root of the branch, wherever that may be later.
+# It is the same on every machine.  Upstream's .gitignore hides one file that is
+# tracked, so everything is added with -f: only then do the blob ids match those of
+# a clone, which git am -3 needs.
 sub commit
 {
 	my ($self) = @_;

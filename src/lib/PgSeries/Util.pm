@@ -36,18 +36,13 @@ PgSeries::Util - processes, files and messages
 Results go to standard output, progress to standard error.  Every function raises a
 PgSeries::Error, the one exception class of the tool; none prints and exits.
 
-=over
-
-=item fail($code, $message, $remedy [, $detail])
-
-Raises an error.  C<code> is the exit status that the command ends with: 1 for a
-finding or a failed test, 2 for trouble (usage, missing tool, wrong checksum, full
-disk), 3 for a patch that does not apply, 130 for an interrupt.  C<message> says what
-is wrong and C<remedy> what to do about it; C<detail> may hold more lines, such as a
-rejected hunk.  As a string it is "MESSAGE; REMEDY", with the detail before it.
-
 =cut
 
+# Raises an error.  "code" is the exit status that the command ends with: 1 for a
+# finding or a failed test, 2 for trouble (usage, missing tool, wrong checksum, full
+# disk), 3 for a patch that does not apply, 130 for an interrupt.  "message" says what
+# is wrong and "remedy" what to do about it; "detail" may hold more lines, such as a
+# rejected hunk.  As a string it is "MESSAGE; REMEDY", with the detail before it.
 sub fail
 {
 	my ($code, $message, $remedy, $detail) = @_;
@@ -71,12 +66,7 @@ package PgSeries::Error
 	  };
 }
 
-=item as_error($raised)
-
-Returns the error that was raised; one of Perl's becomes an error of the tool.
-
-=cut
-
+# Returns the error that was raised; one of Perl's becomes an error of the tool.
 sub as_error
 {
 	my ($raised) = @_;
@@ -86,32 +76,23 @@ sub as_error
 	return $@;
 }
 
-=item minutes($seconds)
-
-Returns a time as "3:05".
-
-=cut
-
+# Returns a time as "3:05".
 sub minutes
 {
 	my ($seconds) = @_;
 	return sprintf '%d:%02d', $seconds / 60, $seconds % 60;
 }
 
-=item info($text), progress($text)
-
-C<info> prints a line on standard error.  C<progress> does so too, but on a
-terminal the next message overwrites it, and elsewhere it is left out if another
-line came less than 30 seconds ago.  C<$PgSeries::Util::phase> comes before the text
-of C<progress>: "[3/4] ", say.
-
-=cut
-
 our $phase = '';
 my $progress_shown = 0;
 my $last_line = time;
 use constant PROGRESS_SECONDS => 30;
 
+# info($text), progress($text):
+# "info" prints a line on standard error.  "progress" does so too, but on a
+# terminal the next message overwrites it, and elsewhere it is left out if another
+# line came less than 30 seconds ago.  $PgSeries::Util::phase comes before the text
+# of "progress": "[3/4] ", say.
 sub info
 {
 	my ($text) = @_;
@@ -136,19 +117,14 @@ sub progress
 	return;
 }
 
-=item note_interrupts()
-
-From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
-having been passed on to the child process that is running; SIGPIPE is ignored.  One
-that the caller has made this process ignore, as nohup does, stays ignored, here and
-in children.
-
-=cut
-
 our $current_child;
 my @INTERRUPTS = qw(INT TERM HUP);
 my %ignored;
 
+# From here on SIGINT, SIGTERM and SIGHUP raise an error with code 130, after
+# having been passed on to the child process that is running; SIGPIPE is ignored.  One
+# that the caller has made this process ignore, as nohup does, stays ignored, here and
+# in children.
 sub note_interrupts
 {
 	for my $name (@INTERRUPTS)
@@ -214,16 +190,12 @@ sub stop_child
 	return;
 }
 
-=item on_exit($code), run_cleanups()
-
-C<on_exit> registers what must be undone however the command ends and returns
-a handle; calling the handle unregisters it.  C<run_cleanups> runs what is left,
-last one first.
-
-=cut
-
 my @cleanups;
 
+# on_exit($code), run_cleanups():
+# on_exit registers what must be undone however the command ends and returns
+# a handle; calling the handle unregisters it.  run_cleanups runs what is left,
+# last one first.
 sub on_exit
 {
 	my ($code) = @_;
@@ -244,23 +216,6 @@ sub run_cleanups
 	return;
 }
 
-=item run_status(\@command, %options)
-
-Runs a command and returns its exit status (256 plus the signal number if a
-signal ended it).  After 30 seconds without any message, C<progress> says that it
-still runs.  Options:
-
-  cwd    directory to run in
-  env    hash of environment variables; undef removes one
-  user   { name, uid, gid, home }: become that user first
-  log    file that gets standard output and standard error (appended to), unless
-  out, err  are references to scalars for these
-  in     text for standard input, which is empty otherwise
-  watch  code called every two seconds while the command runs
-  what   what is running, for messages
-
-=cut
-
 use constant WATCH_SECONDS => 2;
 our $watch;
 my $is_job = 0;
@@ -268,6 +223,18 @@ my $is_job = 0;
 # The timer goes on if an error ends run_status; it must never end this process.
 $SIG{ALRM} = sub { $watch->() if $watch; };
 
+# Runs a command and returns its exit status (256 plus the signal number if a
+# signal ended it).  After 30 seconds without any message, "progress" says that it
+# still runs.  Options:
+#
+#   cwd    directory to run in
+#   env    hash of environment variables; undef removes one
+#   user   { name, uid, gid, home }: become that user first
+#   log    file that gets standard output and standard error (appended to), unless
+#   out, err  are references to scalars for these
+#   in     text for standard input, which is empty otherwise
+#   watch  code called every two seconds while the command runs
+#   what   what is running, for messages
 sub run_status
 {
 	my ($command, %opt) = @_;
@@ -357,12 +324,7 @@ sub contents
 	return scalar(<$fh>) // '';
 }
 
-=item exec_child(\@command, \%options)
-
-Becomes the command, with C<cwd>, C<env> and C<user> of C<run_status>.
-
-=cut
-
+# Becomes the command, with "cwd", "env" and "user" of run_status.
 sub exec_child
 {
 	my ($command, $opt) = @_;
@@ -388,14 +350,9 @@ sub exec_child
 	  or die "cannot run $command[0]: $!\n";
 }
 
-=item run(\@command, %options)
-
-As C<run_status>, but raises an error unless the status is 0.  C<what> names
-the step in the message and C<remedy> the way out; the end of the log or of
-standard error is shown as detail.
-
-=cut
-
+# As run_status, but raises an error unless the status is 0.  "what" names
+# the step in the message and "remedy" the way out; the end of the log or of
+# standard error is shown as detail.
 sub run
 {
 	my ($command, %opt) = @_;
@@ -422,12 +379,7 @@ sub run
 		$tail eq '' ? undef : $tail);
 }
 
-=item capture(\@command, %options)
-
-As C<run>, and returns standard output without its last newline.
-
-=cut
-
+# As "run", and returns standard output without its last newline.
 sub capture
 {
 	my ($command, %opt) = @_;
@@ -437,13 +389,8 @@ sub capture
 	return $out;
 }
 
-=item in_parallel(@jobs)
-
-Runs each code reference in a process of its own and waits for all.  The first
-error of a job is raised again here; what the jobs return is lost.
-
-=cut
-
+# Runs each code reference in a process of its own and waits for all.  The first
+# error of a job is raised again here; what the jobs return is lost.
 sub in_parallel
 {
 	my (@jobs) = @_;
@@ -508,13 +455,9 @@ sub run_job
 	return;
 }
 
-=item find_tool($name [, $path]), processors()
-
-The path of a program in the search path, the caller's by default, or undef; the
-number of CPUs that this process may use.
-
-=cut
-
+# find_tool($name [, $path]), processors():
+# The path of a program in the search path, the caller's by default, or undef; the
+# number of CPUs that this process may use.
 sub find_tool
 {
 	my ($name, $path) = @_;
@@ -530,14 +473,10 @@ sub processors
 	return capture(['nproc']);
 }
 
-=item read_file($file), write_file($file, $text), tail_file($file, $lines)
-
-C<write_file> replaces the file in one step (write beside it, then rename), so
-that an interrupt or a full disk leaves the old contents.  It follows no link:
-the directory may belong to the unprivileged user.
-
-=cut
-
+# read_file($file), write_file($file, $text), tail_file($file, $lines):
+# write_file replaces the file in one step (write beside it, then rename), so
+# that an interrupt or a full disk leaves the old contents.  It follows no link:
+# the directory may belong to the unprivileged user.
 sub read_file
 {
 	my ($file) = @_;
@@ -582,12 +521,7 @@ sub tail_file
 	return join('', @all);
 }
 
-=item slurp_json($file)
-
-Returns the decoded contents of a JSON file.
-
-=cut
-
+# Returns the decoded contents of a JSON file.
 sub slurp_json
 {
 	my ($file) = @_;
@@ -599,12 +533,7 @@ sub slurp_json
 	return;
 }
 
-=item make_dir($dir [, $user])
-
-Makes a directory and its parents, owned by the user if one is given.
-
-=cut
-
+# Makes a directory and its parents, owned by the user if one is given.
 sub make_dir
 {
 	my ($dir, $user) = @_;
@@ -630,17 +559,10 @@ sub make_dir
 	return $dir;
 }
 
-=item take_lock($file)
-
-Waits until no other command holds the lock and takes it until this process
-ends.  The kernel drops it then, however the process ends.
-
-=back
-
-=cut
-
 my @locks;
 
+# Waits until no other command holds the lock and takes it until this process
+# ends.  The kernel drops it then, however the process ends.
 sub take_lock
 {
 	my ($file) = @_;

@@ -30,12 +30,6 @@ test, query, and number among the equal queries of the test.  Queries on the cat
 get other costs from patches that add rows to them: then, plans that read catalogs are
 counted, but not taken for a finding.
 
-=over
-
-=item compare($context)
-
-The command C<pgseries check --plans>.  Exit status 1 if a plan differs.
-
 =cut
 
 my %SETTINGS = (
@@ -56,6 +50,7 @@ my %SETTINGS = (
 
 use constant ROUNDS => 6;
 
+# The command pgseries check --plans.  Exit status 1 if a plan differs.
 sub compare
 {
 	my ($c) = @_;
@@ -172,14 +167,9 @@ sub run_suite
 	return $plans;
 }
 
-=item regression_suite($context, $build, $server, $log, @options)
-
-Runs plain upstream's regression suite, by pg_regress with the options, on a running
-server of a build; what it leaves is in the database "regression".  Tests may fail,
-but a suite that does not run to its end raises an error.
-
-=cut
-
+# Runs plain upstream's regression suite, by pg_regress with the options, on a running
+# server of a build; what it leaves is in the database "regression".  Tests may fail,
+# but a suite that does not run to its end raises an error.
 sub regression_suite
 {
 	my ($c, $b, $server, $log, @options) = @_;
@@ -228,14 +218,7 @@ sub regression_suite
 	return;
 }
 
-=item parse_log($file)
-
-Returns the plans in a server log written with the settings above.
-
-=back
-
-=cut
-
+# Returns the plans in a server log written with the settings above.
 sub parse_log
 {
 	my ($file) = @_;

@@ -29,16 +29,6 @@ Three kinds of tests that look for what nobody has thought of:
   crash         kill -9 under a load of writes and index builds: after recovery,
                 indexes and tables must be sound, and what was committed there
 
-=head1 FUNCTIONS
-
-=over
-
-=item check_arguments($context, @words), command($context, @words)
-
-The command C<pgseries stress>: the first raises an error if the words or options
-make no sense and fills in the others, the second returns the exit status, 1 for a
-finding.
-
 =cut
 
 # The code of a kind gets the context and build, count, seed and short; it returns
@@ -63,6 +53,10 @@ my %KIND = (
 		code => \&PgSeries::Stress::Crash::rounds
 	});
 
+# check_arguments($context, @words), command($context, @words):
+# The command pgseries stress: the first raises an error if the words or options
+# make no sense and fills in the others, the second returns the exit status, 1 for a
+# finding.
 sub check_arguments
 {
 	my ($c, $name) = @_;
@@ -93,18 +87,13 @@ sub command
 	return $found ? 1 : 0;
 }
 
-=item log_findings($file, \%internal)
-
-Reads a server log whose lines begin with "[PID] SQLSTATE ".  Returns the number of
-errors and the lines that tell of a crash, with those that follow.  Adds the internal
-errors (class XX) to %internal, { text => { count, message, statement } }, with numbers
-and quoted names masked in the text.
-
-=cut
-
 my $CRASH = qr/^TRAP: |PANIC:  |was terminated by signal/;
 use constant CRASH_SHOWN => 60;
 
+# Reads a server log whose lines begin with "[PID] SQLSTATE ".  Returns the number of
+# errors and the lines that tell of a crash, with those that follow.  Adds the internal
+# errors (class XX) to %internal, { text => { count, message, statement } }, with numbers
+# and quoted names masked in the text.
 sub log_findings
 {
 	my ($file, $internal) = @_;
@@ -398,14 +387,9 @@ sub log_of
 	return "$server->{build}{log}/differential.log";
 }
 
-=item batch($seed, $count)
-
-Returns a script for psql, and what it has: a list of { kind, settings, statements
-}, of which the first makes the schema, $count are random statements and the others
-look at the tables.  The script prints a mark before each, and one at its end.
-
-=cut
-
+# Returns a script for psql, and what it has: a list of { kind, settings, statements
+# }, of which the first makes the schema, $count are random statements and the others
+# look at the tables.  The script prints a mark before each, and one at its end.
 sub batch
 {
 	my ($seed, $count) = @_;
@@ -450,14 +434,7 @@ sub run_script
 	return;
 }
 
-=item outputs($file)
-
-Returns what the parts of a batch's script have printed, as a list.
-
-=back
-
-=cut
-
+# Returns what the parts of a batch's script have printed, as a list.
 sub outputs
 {
 	my ($file) = @_;

@@ -20,14 +20,9 @@ whose C<file> and C<line> say where it stands in patches/.
   file    path, new, deleted, rows
   row     kind ("+", "-" or " "), text
 
-=over
-
-=item new($path, $name)
-
-Reads the file; $name is what findings call it.
-
 =cut
 
+# Reads the file; $name is what findings call it.
 sub new
 {
 	my ($class, $path, $name) = @_;
@@ -62,29 +57,14 @@ sub new
 	return $self;
 }
 
-=item files($path)
-
-The files whose path matches.
-
-=item rows($kind, $path)
-
-The lines of a kind in files whose path matches.
-
-=item adds($path, $text)
-
-Does the patch add a line that matches $text to a file whose path matches
-$path?
-
-=back
-
-=cut
-
+# The files whose path matches.
 sub files
 {
 	my ($self, $path) = @_;
 	return grep { $_->{path} =~ $path } @{ $self->{files} };
 }
 
+# The lines of a kind in files whose path matches.
 sub rows
 {
 	my ($self, $kind, $path) = @_;
@@ -92,6 +72,8 @@ sub rows
 	  map { @{ $_->{rows} || [] } } $self->files($path);
 }
 
+# Does the patch add a line that matches $text to a file whose path matches
+# $path?
 sub adds
 {
 	my ($self, $path, $text) = @_;

@@ -13,11 +13,7 @@ the raw runs, with L<PgSeries::Stats>.  Of the summary that a result file carrie
 beside them, only C<ratio> is read: it must agree with the raw runs within 1%, so that
 a file edited by hand is found.
 
-=head1 FUNCTIONS
-
 Numbers of a figure have the unit of its C<unit>; a ratio is patched / base.
-
-=over
 
 =cut
 
@@ -39,18 +35,13 @@ our @EXPORT_OK = qw(case_text figure fill_label medians number quantity
 # is none.
 use constant INVISIBLE => { lo => 1 - 0.0005, hi => 1 + 0.0005 };
 
-=item read_results($config [, $dir])
-
-Returns the results of a directory (of benchmarks/results by default), sorted by
-name.  Each has its path as C<file> and its series in C<groups>: one for each
-measure and unit, { head, series }, where C<head> is the label that all its series
-share, or undef.  Each series gets C<text>, the label with what it does not say of
-the case, and C<row>, which tells it from the others of its group.
-
-Raises an error if there are no results, or if one is not as described there.
-
-=cut
-
+# Returns the results of a directory (of benchmarks/results by default), sorted by
+# name.  Each has its path as "file" and its series in "groups": one for each
+# measure and unit, { head, series }, where "head" is the label that all its series
+# share, or undef.  Each series gets "text", the label with what it does not say of
+# the case, and "row", which tells it from the others of its group.
+#
+# Raises an error if there are no results, or if one is not as described there.
 sub read_results
 {
 	my ($config, $dir) = @_;
@@ -145,13 +136,9 @@ sub _with
 	return $more eq '' ? $label : "$label ($more)";
 }
 
-=item with_values($text, \%values), fill_label($label, \%case)
-
-Return the text with the value in place of each C<:KEY>; in a label it is as shown()
-shows it.
-
-=cut
-
+# with_values($text, \%values), fill_label($label, \%case):
+# Return the text with the value in place of each :KEY; in a label it is as shown()
+# shows it.
 sub with_values
 {
 	my ($text, $values) = @_;
@@ -165,20 +152,15 @@ sub fill_label
 	return with_values($label, \%shown);
 }
 
-=item figure(\%series)
-
-Takes a series of a result.  Returns what the report says of it:
-
-  base, patched    [median, lower bound, upper bound] of the runs, as in the
-                   data of a plot; without bounds if there are too few runs
-  ratio            patched / base
-  lo, hi           for time: its 95% interval, undef if there are too few runs
-  verdict          of verdict() in PgSeries::Stats; for counts, a difference of
-                   at most 0.05% is none
-  gain             how many times as good patched is as base
-
-=cut
-
+# Takes a series of a result.  Returns what the report says of it:
+#
+#   base, patched    [median, lower bound, upper bound] of the runs, as in the
+#                    data of a plot; without bounds if there are too few runs
+#   ratio            patched / base
+#   lo, hi           for time: its 95% interval, undef if there are too few runs
+#   verdict          of verdict() in PgSeries::Stats; for counts, a difference of
+#                    at most 0.05% is none
+#   gain             how many times as good patched is as base
 sub figure
 {
 	my ($series) = @_;
@@ -214,13 +196,8 @@ sub figure
 	return \%figure;
 }
 
-=item select_series(\%result, $measure, \%where)
-
-Returns the series of a measure, or of a list of them, whose case agrees with the
-hash.
-
-=cut
-
+# Returns the series of a measure, or of a list of them, whose case agrees with the
+# hash.
 sub select_series
 {
 	my ($result, $measure, $where) = @_;
@@ -235,13 +212,9 @@ sub select_series
 	} @{ $result->{series} };
 }
 
-=item shown($value), case_text(\%case [, \@keys])
-
-Return a value of a case, and those of the keys (all by default) that it has, with
-their names.
-
-=cut
-
+# shown($value), case_text(\%case [, \@keys]):
+# Return a value of a case, and those of the keys (all by default) that it has, with
+# their names.
 sub shown
 {
 	my ($value) = @_;
@@ -258,15 +231,11 @@ sub case_text
 	  grep { defined $case->{$_} } @{ $keys || [ sort keys %$case ] };
 }
 
-=item grouped($number), number($value, $exact), ratio($value)
-
-Return a number for people: grouped() with commas, number() with three
-significant digits and all digits before the point (all others, too, if it is an
-exact one of three digits or more), ratio() with at least three decimals below
-10, since it is compared with 1.
-
-=cut
-
+# grouped($number), number($value, $exact), ratio($value):
+# Return a number for people: grouped() with commas, number() with three
+# significant digits and all digits before the point (all others, too, if it is an
+# exact one of three digits or more), ratio() with at least three decimals below
+# 10, since it is compared with 1.
 sub grouped
 {
 	my ($text) = @_;
@@ -292,15 +261,10 @@ sub ratio
 	  : number($value);
 }
 
-=item unit(\%series), quantity(\%series, $value), medians(\%series, \%figure),
-ratio_text(\%series, \%figure)
-
-Take a series, and what figure() says of it.  Return its unit in words; a value in
-this unit, nanoseconds as a time with its unit; the medians of base and patched,
-as a list; the ratio, with the interval for time.
-
-=cut
-
+# unit(\%series), quantity(\%series, $value), medians(\%series, \%figure), ratio_text(\%series, \%figure):
+# Take a series, and what figure() says of it.  Return its unit in words; a value in
+# this unit, nanoseconds as a time with its unit; the medians of base and patched,
+# as a list; the ratio, with the interval for time.
 sub unit
 {
 	my ($series) = @_;
@@ -338,7 +302,5 @@ sub ratio_text
 	return sprintf '%s [%s, %s]', $text,
 	  map { ratio($_) } @{$figure}{qw(lo hi)};
 }
-
-=back
 
 1;

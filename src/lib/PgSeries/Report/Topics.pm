@@ -12,11 +12,7 @@ benchmarks/README.md describes benchmarks/TOPIC/topic.json, which says what the 
 the README and the cover letter say of a topic; doc/measure.md, which figures
 C<{NAME:WHAT}> stands for in their texts.
 
-=head1 FUNCTIONS
-
 All raise a PgSeries::Error with code 2 that names the file and the remedy.
-
-=over
 
 =cut
 
@@ -36,13 +32,9 @@ our @EXPORT_OK =
 
 my $placeholder = qr/\{([\w-]+):([\w-]+)\}/;
 
-=item read_topics($config), read_topic($config, $name)
-
-Return the contents of topic.json, checked, with C<name>, C<file> and the number of
-C<patches> added: a list of those of all topics of the series, or that of one.
-
-=cut
-
+# read_topics($config), read_topic($config, $name):
+# Return the contents of topic.json, checked, with "name", "file" and the number of
+# "patches" added: a list of those of all topics of the series, or that of one.
 sub read_topics
 {
 	my ($config) = @_;
@@ -97,13 +89,8 @@ sub _problem
 	return;
 }
 
-=item check_figures(\%topic, \@results)
-
-Raises an error if a figure of the topic is not among the results, or if its label
-names no value of the case.
-
-=cut
-
+# Raises an error if a figure of the topic is not among the results, or if its label
+# names no value of the case.
 sub check_figures
 {
 	my ($topic, $results) = @_;
@@ -121,14 +108,9 @@ sub check_figures
 	return;
 }
 
-=item filler($file, \@topics, \@results, $topic)
-
-Returns a function that fills the placeholders of a text from the file, with figures
-of the topic of that name and "us" for microseconds.  It raises an error if a brace
-is no placeholder, if there is no such figure, or if that was not measured.
-
-=cut
-
+# Returns a function that fills the placeholders of a text from the file, with figures
+# of the topic of that name and "us" for microseconds.  It raises an error if a brace
+# is no placeholder, if there is no such figure, or if that was not measured.
 sub filler
 {
 	my ($file, $topics, $results, $name) = @_;
@@ -148,12 +130,7 @@ sub filler
 	};
 }
 
-=item gain(\%topic, \@results)
-
-Returns the sentence about the gain of a topic.
-
-=cut
-
+# Returns the sentence about the gain of a topic.
 sub gain
 {
 	my ($topic, $results) = @_;
@@ -250,13 +227,8 @@ sub _value_of
 	return ($value, shown($value));
 }
 
-=item worst(\%topic, \@results)
-
-Returns the worst of all figures of a topic's benchmarks, undef if there are none:
-{ text, short }, a sentence and a clause.
-
-=cut
-
+# Returns the worst of all figures of a topic's benchmarks, undef if there are none:
+# { text, short }, a sentence and a clause.
 sub worst
 {
 	my ($topic, $results) = @_;
@@ -313,14 +285,7 @@ sub _count
 	return ($n || 'none') . $of . (($n // 0) > 1 ? ' are ' : ' is ') . $what;
 }
 
-=item text_table(\@topics, \@results, $name)
-
-Returns the table of a topic's cover letter: the figures of C<letter>.
-
-=back
-
-=cut
-
+# Returns the table of a topic's cover letter: the figures of "letter".
 sub text_table
 {
 	my ($topics, $results, $name) = @_;

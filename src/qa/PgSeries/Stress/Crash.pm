@@ -33,10 +33,6 @@ the server does until then depends on the machine, too.  Settings of a round are
 wal_level (minimal leaves out the WAL of a new index) and wal_consistency_checking
 (recovery compares pages).
 
-=head1 FUNCTIONS
-
-=over
-
 =cut
 
 my %SETTINGS = (
@@ -154,12 +150,7 @@ WHERE c.relnamespace = 'public'::regnamespace AND NOT c.relispartition
 AND (c.relname LIKE 'made\_%' OR NOT i.indisvalid AND c.relkind = 'i') \gexec
 EOT
 
-=item rounds($context, build => NAME, count => N, seed => N)
-
-Runs the rounds until one fails.  Returns (true if one has failed, what to print).
-
-=cut
-
+# Runs the rounds until one fails.  Returns (true if one has failed, what to print).
 sub rounds
 {
 	my ($c, %opt) = @_;
@@ -216,12 +207,6 @@ sub server
 		settings => { %SETTINGS, %settings });
 }
 
-=item index_statements($count)
-
-Returns statements that build, rebuild and drop indexes, drawn by rand.
-
-=cut
-
 my $INDEX = <<'EOT';
 SET max_parallel_maintenance_workers = #range(0,4);
 SET maintenance_work_mem = '{256kB~64MB}'; {=c {~CONCURRENTLY}}CREATE
@@ -235,6 +220,7 @@ SET maintenance_work_mem = '{256kB~64MB}'; {=c {~CONCURRENTLY}}CREATE
 ~VACUUM item~CHECKPOINT}}; {~3:DROP INDEX {~@c} IF EXISTS made_@i}
 EOT
 
+# Returns statements that build, rebuild and drop indexes, drawn by rand.
 sub index_statements
 {
 	my ($count) = @_;
@@ -315,15 +301,8 @@ sub log_problems
 	  /^(?:TRAP: .*|.*PANIC:  .*|.*was terminated by signal.*|\[\d+\] XX\w{3} .*)$/mg;
 }
 
-=item kill_server($server)
-
-Ends the postmaster and all of its children with SIGKILL and returns when they are
-gone.
-
-=back
-
-=cut
-
+# Ends the postmaster and all of its children with SIGKILL and returns when they are
+# gone.
 sub kill_server
 {
 	my ($server) = @_;

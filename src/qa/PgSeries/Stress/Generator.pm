@@ -298,14 +298,7 @@ for (split /\n(?=\w)/, $GRAMMAR)
 	};
 }
 
-=over
-
-=item new($seed)
-
-Takes an integer from 0 to 4294967295.
-
-=cut
-
+# Takes an integer from 0 to 4294967295.
 sub new
 {
 	my ($class, $seed) = @_;
@@ -704,22 +697,12 @@ sub fill
 	  "INSERT INTO $table ($COLUMNS) SELECT i, $k, nullif(i % 14, 13), (i * $q) % 500, CASE WHEN i % 17 <> 0 THEN 's' || (i * $r) % 200 END, ((i * $p) % 10000) / 100.0, date '2020-01-01' + (i * $q) % 366 FROM generate_series(1, $rows) i $where";
 }
 
-=item setup
-
-Returns a script that makes the schema and its data, with the names of tables
-resolved by search_path.
-
-=cut
-
+# Returns a script that makes the schema and its data, with the names of tables
+# resolved by search_path.
 sub setup { my ($self) = @_; return $self->{script}; }
 
-=item contents
-
-Returns a script whose output says what is in the tables, and whether their B-tree
-indexes are sound (the extension amcheck must be there).
-
-=cut
-
+# Returns a script whose output says what is in the tables, and whether their B-tree
+# indexes are sound (the extension amcheck must be there).
 sub contents
 {
 	my ($self) = @_;
@@ -730,14 +713,9 @@ sub contents
 	  "SELECT count(bt_index_check(c.oid, true)) FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_am m ON m.oid = c.relam WHERE c.relnamespace = 'st'::regnamespace AND c.relkind = 'i' AND i.indisvalid AND m.amname = 'btree';\n";
 }
 
-=item next_case
-
-Returns the next statements: { kind, settings, statements }, the last two being
-lists of commands for psql, without semicolons.  The settings last until RESET ALL,
-prepared statements until DEALLOCATE ALL.
-
-=cut
-
+# Returns the next statements: { kind, settings, statements }, the last two being
+# lists of commands for psql, without semicolons.  The settings last until RESET ALL,
+# prepared statements until DEALLOCATE ALL.
 sub next_case
 {
 	my ($self) = @_;
@@ -760,15 +738,8 @@ sub separate
 	  $text =~ s/^\s+|\s+$//gr;
 }
 
-=item statements($text, %scope)
-
-A function.  Returns the statements that a text becomes which is like those of the
-grammar, but uses no tables; the scope has what is assigned before.
-
-=back
-
-=cut
-
+# A function.  Returns the statements that a text becomes which is like those of the
+# grammar, but uses no tables; the scope has what is assigned before.
 sub statements
 {
 	my ($text, %scope) = @_;
