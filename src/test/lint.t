@@ -53,6 +53,14 @@ my $regress = 'src/test/regress';
 my $modules = 'src/test/modules';
 my $new = "$modules/test_new";
 my $indent = 'src/tools/pgindent';
+my %at = (
+	misc => $misc,
+	foo => $foo,
+	am => $am,
+	regress => $regress,
+	modules => $modules,
+	new => $new,
+	indent => $indent);
 my %base = (
 	'.gitattributes' => "* whitespace=space-before-tab,trailing-space\n"
 	  . "*.[chly] whitespace=space-before-tab,trailing-space,indent-with-non-tab,tabwidth=4\n"
@@ -110,35 +118,46 @@ my @sound = (
 		"$new/t/001_x.pl" => "print 1;\n",
 	});
 
-# Makes the two commits, each changed as a hash says: new contents of files, code to
-# edit them, or undef to leave out what the sound commit has, or else to remove the
-# file.  Their patches are the first of topic one and of topic two.
+# Makes the two commits, changed as lines "1 FILE TEXT" or "1 FILE /PATTERN/TEXT/" say: the
+# number of the commit, new contents or an edit of the old ones, nothing to leave the file
+# out, or to remove it.  Their patches are the first of topic one and of topic two.
 my ($first, $second) = qw(one/0001-x.patch two/0001-y.patch);
 
 sub export
 {
 	my (@changes) = @_;
+	my @commits = map {
+		{ %$_ }
+	} @sound;
+	for (@changes)
+	{
+		my ($i, $path, $edit) = /^([12]) (\S+) ?(.*)/ or die "bad line: $_";
+		my $commit = $commits[ $i - 1 ];
+		$path =~ s/^\$(\w+)/$at{$1}/;
+		$edit =~
+		  s/\\(n|t|x(..))/$1 eq 'n' ? "\n" : $1 eq 't' ? "\t" : chr hex $2/ge;
+		my ($pattern, $text) = $edit =~ m{^/(.*?)/(.*)/\z}s;
+		if (!defined $pattern)
+		{
+			$commit->{$path} = $edit eq '' ? undef : $edit;
+			next;
+		}
+		$commit->{$path} //= $base{$path};
+		$commit->{$path} =~ s/$pattern/$text/g or die "no change: $_";
+	}
 	$f->git(qw(checkout -q -f --detach upstream));
 	for my $i (0, 1)
 	{
-		my %sound = %{ $sound[$i] };
-		my %commit = (%sound, %{ $changes[$i] || {} });
+		my %commit = %{ $commits[$i] };
 		my $message = delete $commit{message};
 		for my $path (keys %commit)
 		{
-			my $text = $commit{$path};
-			if (ref $text)
-			{
-				my $before = $sound{$path} // $base{$path};
-				for ($text = $before) { $commit{$path}->(); }
-				die "no change to $path" if $text eq $before;
-			}
-			if (defined $text)
+			if (defined $commit{$path})
 			{
 				make_path(dirname("$tree/$path"));
-				spew("$tree/$path", $text);
+				spew("$tree/$path", $commit{$path});
 			}
-			elsif (!defined $sound{$path}) { unlink "$tree/$path"; }
+			elsif (!exists $sound[$i]{$path}) { unlink "$tree/$path"; }
 		}
 		$f->git(qw(add -A -f));
 		$f->git('commit', '-qm', $message);
@@ -200,171 +219,132 @@ is_deeply($sound->{skips}, [], 'sound series: nothing is skipped');
 is($sound->{checked}, 2, 'sound series: two patches are checked');
 
 # A case is a name, changes of the two commits, and what is found.
-my $long = 'x' x 64;
-my @of_second = grep { m{/} } keys %{ $sound[1] };
-my $message = '(one|two) commit-message From 0{40}.*: ';
-my @cases = (
-	[
-		'summaries: 65 characters, full stop, squash mark',
-		{ message => 'four ' x 12 . "words\n\n$why\n$link" },
-		{ message => "squash! Test.\n\n$why\n$link" },
-		"${message}the summary has 65 characters",
-		"${message}.*full stop",
-		"${message}\"squash!\"",
-	],
-	[
-		'summary of 64 characters beyond ASCII, line of 76, a long link',
-		{
-				message => "\xc3\xa4" x 64
-			  . "\n\n$why$long 12345678901\n\nAuthor: Ann <a\@b.c>\n"
-			  . "Discussion: https://postgr.es/m/$long$long\n"
-		},
-		{},
-	],
-	[
-		'one line of narrative, no discussion',
-		{ message => "Make it\n\nFoo was slow.\n\n$link" },
-		{ message => "Test it\n\n$why\nReviewed-by: Ann\n" },
-		"${message}.*fewer than two",
-		"${message}.*no tag \"Discussion",
-	],
-	[
-		'a line of 77 characters, tags not at the end, no link',
-		{
-			message =>
-			  "Make it\n\n$why$long 123456789012\n\nDiscussion: none\n"
-		},
-		{ message => "Test it\n\nReviewed-by: Ann\n\n$why\n${link}Too.\n" },
-		"${message}.*more than 76 .*x{64} 1",
-		"${message}.*no tag \"Discussion",
-		"${message}a tag is not in the last",
-		"${message}.*more than tags",
-	],
-	[
-		'a test that is only removed',
-		{},
-		{ map { $_ => undef } "$regress/sql/gone.sql", @of_second },
-		'two has-test From 0.*: the patch touches no test',
-	],
-	[
-		'files that a patch must not touch',
-		{
-			'TALK' => "x\n",
-			'src/x.orig' => "x\n",
-			'src/pgseries.conf' => "x\n",
-			'src/include/catalog/catversion.h' => "#define V 2\n"
-		},
-		{},
-		map { "one forbidden-path diff .*$_: a patch must not touch .*$_" }
-		  qw(TALK x.orig pgseries.conf catversion.h)
-	],
-	[
-		'files that it may touch',
-		{
-			"$foo/gone.c" => undef,
-			map { $_ => "x\n" }
-			  qw(configure meson_options.txt config/x.m4 .gitignore contrib/README)
-		},
-		{},
-	],
-	[
-		'whitespace',
-		{
-			"$foo/bar.c" => sub { s/\z/ \tint b;\n    int c;\n\n/ },
-			"$regress/sql/new.sql" => sub { s/\z/    SELECT 2; \n/ },
-			'doc/src/sgml/config.sgml' => sub { s/\z/a\tb\n\xc2\xa0\n/ }
-		},
-		{},
-		'one whitespace \+a\tb: tab or no-break',
-		"one whitespace \\+\xc2\xa0: tab or no-break",
-		map { "one whitespace From .*/$_" } 'bar.c:13: space before',
-		'bar.c:14: indent with spaces',
-		'bar.c:15: new blank line at EOF',
-		'new.sql:2: trailing'
-	],
-	[
-		'files and a module that are not listed, tests without schedule',
-		{
-			"$foo/Makefile" => sub { s/bar\.o/rebar.o/ },
-			"$regress/parallel_schedule" => sub { s/new/new2/ },
-		},
-		{
-			"$new/meson.build" => sub { s/test_new\.c//; s/001_x//; },
-			"$new/Makefile" => sub { s/= one/=/ },
-			"$modules/meson.build" => undef
-		},
-		'one listed diff .*bar.c: bar is in no Makefile',
-		'one listed diff .*new.sql: new is in no schedule',
-		'two listed diff .*new.c: test_new is in no meson.build',
-		'two listed diff .*new/meson.build: test_new is in no meson.build',
-		'two listed diff .*one.sql: one is in no Makefile',
-		'two listed diff .*x.pl: t/001_x.pl is in no meson.build',
-	],
-	[
-		'a C file that is included, one listed in the directory above',
-		{
-			"$foo/part.c" => "int y;\n",
-			"$foo/sub/deep.c" => "int z;\n",
-			"$foo/bar.c" => sub { s/int x/$&\n#include "part.c"/ },
-			"$foo/Makefile" => sub { s/bar\.o/bar.o sub\/deep.o/ },
-			"$foo/meson.build" => sub { s/\n\)/\n  'sub\/deep.c',\n)/ }
-		},
-		{},
-	],
-	[
-		'a setting without documentation; change of an old one',
-		{
-			'doc/src/sgml/config.sgml' => undef,
-			"$misc/guc_tables.c" => sub {
-				s/enable_new/Enable_New/;
-				s/"old", PGC_US/"old", PGC_S/;
-			}
-		},
-		{},
-		'one gucs \+.*"Enable_New".*: no id="guc-enable-new"',
-	],
-	[
-		'OIDs out of range, rows that keep theirs',
-		{
-			"$am.dat" => sub {
-				s/(405|8700)'/$1', x => '1'/g;
-				s/\A/{ oid => '7999', array_type_oid => '10000' },\n/;
-			},
-			"$am.h" => sub { s/\z/CATALOG(pg_x,7001,X)\n/; }
-		},
-		{},
-		'one oids \+.*7999.*: OID 7999 is not in the range',
-		'one oids \+.*7999.*: OID 10000 is not in the range',
-		'one oids \+CATALOG.*: OID 7001 is not in the range',
-	],
-	[
-		'typedefs that are not listed, a variable that is none',
-		{
-			"$indent/typedefs.list" => sub { s/Bar\n|bar_hook\n//g },
-			"$foo/foo.c" => sub {
-				s/\tx;/\tx0;/;
-				s/\z/static struct\n{\n\tint\t\ta;\n} var;\n/;
-			}
-		},
-		{},
-		'one typedefs diff .*bar.c: Bar is not in',
-		'one typedefs diff .*bar.c: bar_hook is not in',
-	],
-	[
-		'layout that pgindent would change, or refuses',
-		{
-			"$foo/bar.c" => sub { s/(?=\treturn 2)/\tUGLY;\n/ },
-			"$foo/foo.c" => sub { s/return/SYNTAX/ }
-		},
-		{},
-		'one pgindent From .*/bar.c:8: pgindent would',
-		'one pgindent From .*/foo.c: .*Unbalanced parens',
-	],);
-for my $case (@cases)
+my $cases = <<'EOT';
+summaries: 65 characters, full stop, squash mark
+1 message four four four four four four four four four four four four words\n\nWHY\nLINK
+2 message squash! Test.\n\nWHY\nLINK
+> MESSAGE the summary has 65 characters
+> MESSAGE .*full stop
+> MESSAGE "squash!"
+
+summary of 64 characters beyond ASCII, line of 76, a long link
+1 message AE64\n\nWHYX64 12345678901\n\nAuthor: Ann <a@b.c>\nDiscussion: https://postgr.es/m/X64X64
+
+one line of narrative, no discussion
+1 message Make it\n\nFoo was slow.\n\nLINK
+2 message Test it\n\nWHY\nReviewed-by: Ann
+> MESSAGE .*fewer than two
+> MESSAGE .*no tag "Discussion
+
+a line of 77 characters, tags not at the end, no link
+1 message Make it\n\nWHYX64 123456789012\n\nDiscussion: none
+2 message Test it\n\nReviewed-by: Ann\n\nWHY\nLINKToo.
+> MESSAGE .*more than 76 .*x{64} 1
+> MESSAGE .*no tag "Discussion
+> MESSAGE a tag is not in the last
+> MESSAGE .*more than tags
+
+a test that is only removed
+2 $regress/sql/gone.sql
+2 $modules/meson.build
+2 $new/Makefile
+2 $new/meson.build
+2 $new/test_new.c
+2 $new/sql/one.sql
+2 $new/specs/two.spec
+2 $new/t/001_x.pl
+> two has-test From 0.*: the patch touches no test
+
+files that a patch must not touch
+1 TALK x\n
+1 src/x.orig x\n
+1 src/pgseries.conf x\n
+1 src/include/catalog/catversion.h x\n
+> one forbidden-path diff .*TALK: a patch must not touch .*TALK
+> one forbidden-path diff .*x.orig: a patch must not touch .*x.orig
+> one forbidden-path diff .*pgseries.conf: a patch must not touch .*pgseries.conf
+> one forbidden-path diff .*catversion.h: a patch must not touch .*catversion.h
+
+files that it may touch
+1 $foo/gone.c
+1 configure x\n
+1 meson_options.txt x\n
+1 config/x.m4 x\n
+1 .gitignore x\n
+1 contrib/README x\n
+
+whitespace
+1 $foo/bar.c /\z/ \tint b;\n    int c;\n\n/
+1 $regress/sql/new.sql /\z/    SELECT 2; \n/
+1 doc/src/sgml/config.sgml /\z/a\tb\n\xc2\xa0\n/
+> one whitespace \+a\tb: tab or no-break
+> one whitespace \+\xc2\xa0: tab or no-break
+> one whitespace From .*/bar.c:13: space before
+> one whitespace From .*/bar.c:14: indent with spaces
+> one whitespace From .*/bar.c:15: new blank line at EOF
+> one whitespace From .*/new.sql:2: trailing
+
+files and a module that are not listed, tests without schedule
+1 $foo/Makefile /bar\.o/rebar.o/
+1 $regress/parallel_schedule /new/new2/
+2 $new/meson.build /test_new\.c//
+2 $new/meson.build /001_x//
+2 $new/Makefile /= one/=/
+2 $modules/meson.build
+> one listed diff .*bar.c: bar is in no Makefile
+> one listed diff .*new.sql: new is in no schedule
+> two listed diff .*new.c: test_new is in no meson.build
+> two listed diff .*new/meson.build: test_new is in no meson.build
+> two listed diff .*one.sql: one is in no Makefile
+> two listed diff .*x.pl: t/001_x.pl is in no meson.build
+
+a C file that is included, one listed in the directory above
+1 $foo/part.c int y;\n
+1 $foo/sub/deep.c int z;\n
+1 $foo/bar.c /int x/int x\n#include "part.c"/
+1 $foo/Makefile /bar\.o/bar.o sub/deep.o/
+1 $foo/meson.build /\n\)/\n  'sub/deep.c',\n)/
+
+a setting without documentation; change of an old one
+1 doc/src/sgml/config.sgml
+1 $misc/guc_tables.c /enable_new/Enable_New/
+1 $misc/guc_tables.c /"old", PGC_US/"old", PGC_S/
+> one gucs \+.*"Enable_New".*: no id="guc-enable-new"
+
+OIDs out of range, rows that keep theirs
+1 $am.dat /'405'/'405', x => '1'/
+1 $am.dat /'8700'/'8700', x => '1'/
+1 $am.dat /\A/{ oid => '7999', array_type_oid => '10000' },\n/
+1 $am.h /\z/CATALOG(pg_x,7001,X)\n/
+> one oids \+.*7999.*: OID 7999 is not in the range
+> one oids \+.*7999.*: OID 10000 is not in the range
+> one oids \+CATALOG.*: OID 7001 is not in the range
+
+typedefs that are not listed, a variable that is none
+1 $indent/typedefs.list /Bar\n|bar_hook\n//
+1 $foo/foo.c /\tx;/\tx0;/
+1 $foo/foo.c /\z/static struct\n{\n\tint\t\ta;\n} var;\n/
+> one typedefs diff .*bar.c: Bar is not in
+> one typedefs diff .*bar.c: bar_hook is not in
+
+layout that pgindent would change, or refuses
+1 $foo/bar.c /(?=\treturn 2)/\tUGLY;\n/
+1 $foo/foo.c /return/SYNTAX/
+> one pgindent From .*/bar.c:8: pgindent would
+> one pgindent From .*/foo.c: .*Unbalanced parens
+EOT
+my %short = (
+	WHY => $why,
+	LINK => $link,
+	X64 => 'x' x 64,
+	AE64 => "\xc3\xa4" x 64,
+	MESSAGE => '(one|two) commit-message From 0{40}.*:');
+$cases =~ s/(WHY|LINK|X64|AE64|MESSAGE)/$short{$1} =~ s{\n}{\\n}gr/ge;
+for my $case (split /\n\n/, $cases)
 {
-	my ($name, $change_first, $change_second, @want) = @$case;
-	export($change_first, $change_second);
-	findings_are($name, lint($program), @want);
+	my ($name, @lines) = split /\n/, $case;
+	export(grep { !/^> / } @lines);
+	findings_are($name, lint($program), map { /^> (.*)/ } @lines);
 }
 
 # Files beside the series, and the text of a finding.
