@@ -5,7 +5,7 @@ use warnings FATAL => 'all';
 
 use File::Temp ();
 use FindBin;
-use lib "$FindBin::RealBin/../lib";
+use lib "$FindBin::RealBin/../lib", "$FindBin::RealBin/lib";
 
 # The clock of the tool, which can be put forward.
 our $ahead;
@@ -16,7 +16,8 @@ BEGIN
 	*CORE::GLOBAL::time = sub () { CORE::time() + $ahead; };
 }
 
-use POSIX ();
+use Fixture qw(fails said);
+use POSIX   ();
 use PgSeries::Server;
 use PgSeries::Util
   qw(capture in_parallel on_exit progress read_file run run_cleanups run_status take_lock write_file);
@@ -25,30 +26,14 @@ use Time::HiRes qw(usleep);
 
 my $dir = File::Temp->newdir();
 
-# An error of the code, as "code: message; remedy".
-sub error_of
-{
-	my ($code) = @_;
-	return eval { $code->(); 1 } ? 'none' : ref $@ ? "$@->{code}: $@" : $@;
-}
-
-# What code prints on standard error.
-sub said
-{
-	my ($code) = @_;
-	open(my $save, '>&', \*STDERR) or die $!;
-	open(STDERR, '>', "$dir/said") or die $!;
-	$code->();
-	open(STDERR, '>&', $save) or die $!;
-	return read_file("$dir/said");
-}
-
-is(capture([ 'echo', 'a  b' ]), 'a  b', 'output without its last newline');
-is(capture(['cat'], in => 'text'), 'text', 'standard input');
-my %env = (A => 'x', HOME => undef);
-is(capture([ 'sh', '-c', 'echo $A-$HOME' ], env => \%env),
-	'x-', 'environment');
-is(capture(['pwd'], cwd => '/'), '/', 'directory');
+is( capture(
+		[ 'sh', '-c', 'cat; echo " $A-$HOME"; pwd' ],
+		in => 'a  b',
+		env => { A => 'x', HOME => undef },
+		cwd => '/'),
+	"a  b x-\n/",
+	'standard input, environment, directory, output without its last newline'
+);
 is(run_status([ 'sh', '-c', 'kill -9 $$' ]), 265, 'ended by a signal');
 my $loud = 'yes | head -100000; yes n | head -100000 >&2; exit 3';
 my ($out, $err);
@@ -82,36 +67,19 @@ $ahead = 62;
 # Errors.
 my $why = [ 'sh', '-c', 'echo why >&2; exit 4' ];
 my $full = [ 'sh', '-c', 'echo No space left on device >&2; exit 1' ];
-for (
-	[ sub { run(['/none/such']) }, '2: cannot run /none/such.*rerun:' ],
-	[
-		sub { run($why, what => 'it') },
-		'2: why\nit failed \(exit status 4\); rerun: sh -c'
-	],
-	[ sub { run($why, log => "$dir/log") }, '2: .*\nwhy\n.*; see .*/log$' ],
-	[ sub { run($full) }, '2: .*the disk is full; free some space, then' ],
-	[
-		sub {
-			in_parallel(sub { }, sub { run($why) });
-		},
-		'2: why\nsh'
-	],
-	[
-		sub {
-			in_parallel(sub { die "oops\n" });
-		},
-		'2: oops; .*report it'
-	],
-	[
-		sub {
-			in_parallel(sub { kill 'KILL', $$ });
-		},
-		'2: .*died \(status 9\); see'
-	])
-{
-	my ($code, $like) = @$_;
-	like(error_of($code), qr/^$like/s, "an error: $like");
-}
+my %job = (
+	good => sub { },
+	fails => sub { run($why); },
+	dies => sub { die "oops\n"; },
+	killed => sub { kill 'KILL', $$; });
+fails('2: .*; rerun:.*\ncannot run /none/such', sub { run(['/none/such']) });
+fails('2: it failed \(exit status 4\); rerun: sh -c.*\nwhy',
+	sub { run($why, what => 'it') });
+fails('2: .*; see .*/log\n.*why$', sub { run($why, log => "$dir/log") });
+fails('2: the disk is full; free some space, then', sub { run($full) });
+fails('2: sh .*\nwhy', sub { in_parallel(@job{qw(good fails)}) });
+fails('2: oops; .*report it', sub { in_parallel($job{dies}) });
+fails('2: .*died \(status 9\); see', sub { in_parallel($job{killed}) });
 
 # write_file keeps the old contents when the disk is full, and follows no link.
 write_file("$dir/f", 'old');
@@ -153,10 +121,7 @@ SKIP:
 	is(capture([ 'id', '-u' ], user => \%user), $uid, 'another user');
 	is(capture([ 'id', '-G' ], user => \%user), $gid, 'and its group only');
 	$user{gid} = 'none';
-	like(
-		error_of(sub { run(['true'], user => \%user) }),
-		qr/^2: setpriv: /,
-		'a group that cannot be set');
+	fails('2: true .*\nsetpriv: ', sub { run(['true'], user => \%user) });
 }
 
 # Runs code in a process that notes interrupts, whatever this one ignores.  The

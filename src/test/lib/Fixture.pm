@@ -12,7 +12,7 @@ use File::Temp     ();
 use Test::More     ();
 use Time::HiRes    qw(usleep);
 
-our @EXPORT_OK = qw(append refuses slurp spew);
+our @EXPORT_OK = qw(append error_of fails refuses said slurp spew);
 
 =pod
 
@@ -246,6 +246,40 @@ sub git
 	  `git -C $self->{dir}/work/tree -c user.name=A -c user.email=a\@b $quoted 2>&1`;
 	chomp $out;
 	return $out;
+}
+
+# The error of the code as "CODE: MESSAGE; REMEDY", any detail in lines after it; the
+# empty string if there is none.
+sub error_of
+{
+	my ($code) = @_;
+	return '' if eval { $code->(); 1 };
+	return ref $@
+	  ? join "\n", "$@->{code}: $@->{message}; $@->{remedy}",
+	  $@->{detail} // ()
+	  : $@;
+}
+
+# The code must raise an error that begins so.
+sub fails
+{
+	my ($pattern, $code) = @_;
+	Test::More::like(error_of($code), qr/^$pattern/s, "fails: $pattern");
+	return;
+}
+
+# What the code, and programs that it runs, print on standard error.
+sub said
+{
+	my ($code) = @_;
+	my $file = File::Temp->new;
+	open(my $saved, '>&', \*STDERR) or die $!;
+	open(STDERR, '>', "$file") or die $!;
+	my $ok = eval { $code->(); 1 };
+	my $error = $@;
+	open(STDERR, '>&', $saved) or die $!;
+	die $error unless $ok;
+	return slurp("$file");
 }
 
 sub slurp
