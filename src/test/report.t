@@ -6,6 +6,9 @@ use warnings FATAL => 'all';
 use File::Path qw(make_path);
 use File::Temp ();
 use FindBin;
+use lib "$FindBin::RealBin/lib";
+
+use Fixture qw(fails said);
 use JSON::PP;
 use PgSeries::Config;
 use PgSeries::Report qw(plot_data report_command update_readme write_page);
@@ -139,15 +142,11 @@ sub cases
 	return map { [ split / \| /, $_, 2 ] } split /\n/, $text;
 }
 
-# The error of the function: one line with a remedy, code 2.
+# The function must refuse in these words.
 sub raises
 {
-	my ($run, $want, $name) = @_;
-	my $error = eval { $run->(); 1 } ? '' : $@;
-	$error = "$error->{code}: $error->{message}; $error->{remedy}"
-	  if ref $error;
-	like($error, qr/^2: [^\n]*\Q$want\E[^\n]*\z/, $name);
-	return;
+	my ($run, $want) = @_;
+	return fails('2: [^\n]*' . quotemeta $want, $run);
 }
 
 my $config = project();
@@ -157,20 +156,18 @@ my ($faults, $indexes) = @$topics;
 
 # What a figure says
 foreach my $case (cases(<<'CASES'))
-[10000] [9994] lower | better
-[10000] [9996] lower | no difference
-[10000] [10004] lower | no difference
-[10000] [10006] lower | worse
-[10000] [10006] higher | better
-[10000] [9994] higher | worse
+9994 lower | better
+9996 lower | no difference
+10004 lower | no difference
+10006 lower | worse
+10006 higher | better
+9994 higher | worse
 CASES
 {
-	my ($base, $patched, $better) = split / /, $case->[0];
-	my $series = series(
-		base => $json->decode($base),
-		patched => $json->decode($patched),
-		better => $better);
-	is(figure($series)->{verdict}, $case->[1], "counts: @$case");
+	my ($patched, $better) = split / /, $case->[0];
+	my %counts = (base => [10000], patched => [$patched]);
+	is(figure(series(%counts, better => $better))->{verdict},
+		$case->[1], "counts: @$case");
 }
 is_deeply(
 	figure(series(base => [ 100, 110, 90 ], patched => [ 200, 220 ])),
@@ -243,19 +240,15 @@ CASES
 {
 	my ($path, $value) = split / /, $case->[0], 2;
 	my $changed = project($path, defined $value ? $json->decode($value) : ());
-	raises(
-		sub {
-			my @read = read_results($changed);
-			check_figures($_, \@read) foreach @{ read_topics($changed) };
-		},
-		$case->[1],
-		"@$case");
+	my $run = sub {
+		my @read = read_results($changed);
+		check_figures($_, \@read) foreach @{ read_topics($changed) };
+	};
+	raises($run, $case->[1]);
 }
 $config = project();
-raises(
-	sub { read_results($config, "$dir/none") },
-	'there are no results in ',
-	'no results');
+raises(sub { read_results($config, "$dir/none") },
+	'there are no results in ');
 
 # Placeholders
 my $fill = filler('letter', $topics, \@results, 'indexes');
@@ -280,7 +273,7 @@ CASES
 	my ($text, $want) = @$case;
 	if ($want =~ s/^2: //)
 	{
-		raises(sub { $fill->($text) }, $want, $text);
+		raises(sub { $fill->($text) }, $want);
 	}
 	else { is($fill->($text), $want, "filled: $text"); }
 }
@@ -329,25 +322,19 @@ sub command
 }
 $config = project();
 my $readme = read_file("$dir/project/README.md");
-open(my $saved, '>&', \*STDERR) or die $!;
-open(STDERR, '>', "$dir/said") or die $!;
-my @status = (
-	command($config, docs => 1, dry_run => 1),
-	read_file("$dir/project/README.md"),
-	map { command($config, docs => 1, dry_run => $_) } 0, 1);
-open(STDERR, '>&', $saved) or die $!;
-is( "@status",
-	"1 $readme 0 0",
-	'a dry run finds what is not current and writes nothing, the next writes'
-);
-is( read_file("$dir/said"),
-	join(
-		'',
-		map {
-			"pgseries: $_ is not what benchmarks/results gives; run: pgseries report --docs\n"
-		} 'README.md',
-		'doc/results.md'),
-	'and says so');
+my @status;
+my $says = said(
+	sub {
+		@status = (
+			command($config, docs => 1, dry_run => 1),
+			read_file("$dir/project/README.md"),
+			map { command($config, docs => 1, dry_run => $_) } 0,
+			1);
+	});
+is("@status", "1 $readme 0 0", 'only what is not a dry run writes');
+is( join(' ', $says =~ /^pgseries: (\S+) is not what .*; run: .* --docs$/mg),
+	'README.md doc/results.md',
+	'and it says what is not current');
 is(read_file("$dir/project/README.md"), <<'README', 'README.md');
 top
 <!-- results:begin -->
@@ -382,16 +369,12 @@ like($document, qr/^\| Measured \| 2026-11-20 to 2026-11-21 \|\n/m, 'dates');
 is( () = update_readme($readme x 2, $topics, \@results) =~ /^(?:old|top)$/mg,
 	3,
 	'of a README, nothing else is lost');
-raises(
-	sub { update_readme(join("\n", reverse split /^/, $readme), [], []) },
-	'README.md has no line "<!-- results:begin -->"',
-	'README without its lines');
+raises(sub { update_readme(join("\n", reverse split /^/, $readme), [], []) },
+	'README.md has no line "<!-- results:begin -->"');
 raises(sub { command($config, dry_run => 1) },
-	'--dry-run is for --docs only', 'usage');
-raises(
-	sub { command($config, docs => 1, results => 'x') },
-	'--docs takes no --results',
-	'usage of --docs');
+	'--dry-run is for --docs only');
+raises(sub { command($config, docs => 1, results => 'x') },
+	'--docs takes no --results');
 
 # The page; page.t opens it.
 sub page
@@ -429,23 +412,14 @@ PARTS
 		'a shorter run has a page, too');
 	unlike($short, qr/<figure/, 'but no plot of what was not measured');
 	$config = project('meta/plots', []);
-	raises(
-		\&page,
-		'indexes/topic.json: planning has no plot plan.plot',
-		'a plot that there is not');
+	raises(\&page, 'indexes/topic.json: planning has no plot plan.plot');
 	$config = project();
 	write_file("$dir/project/benchmarks/indexes/planning/plan.plot", "no\n");
-	raises(
-		\&page,
-		'plan.plot (exit status 1); correct the plot file',
-		'a plot file that fails');
+	raises(\&page, 'plan.plot (exit status 1); correct the plot file');
 }
 {
 	local $ENV{PATH} = "$dir";
-	raises(
-		\&page,
-		'gnuplot is missing; run: ./configure --install-deps',
-		'a page without gnuplot');
+	raises(\&page, 'gnuplot is missing; run: ./configure --install-deps');
 }
 
 # Data of plots
@@ -463,13 +437,9 @@ is( () =
 	  /\trows 9$/mg,
 	2,
 	'plot data: what has no x is left out');
-raises(
-	sub {
-		plot_data($results[0],
-			{ %plot, measure => [ 'tps', 'latency' ], lines => undef });
-	},
-	'plot x has two figures for clients 2; add to "where" or "lines"',
-	'two figures at a place');
+my %both = (%plot, measure => [ 'tps', 'latency' ], lines => undef);
+raises(sub { plot_data($results[0], \%both) },
+	'plot x has two figures for clients 2; add to "where" or "lines"');
 
 # The repository's own topics and letters
 @results = read_results($real);
