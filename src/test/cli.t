@@ -16,7 +16,7 @@ my $f = Fixture->new;
 my $dir = $f->dir;
 my ($status, $out, $err);
 
-# Help of every command, with an example.
+# Help of every command, with an example; the command line is parsed by the help.
 ($status, $out, $err) = $f->pgseries('--help');
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
@@ -25,15 +25,12 @@ is( "@commands",
 	'all commands are listed');
 for my $command (@commands)
 {
-	my ($s, $o, $e) = $f->pgseries($command, '--help');
-	ok( $s == 0
-		  && $o =~ /^Usage: pgseries \Q$command\E/m
-		  && $o =~
-		  /^  --help +show this text\n\n  Example: .*pgseries \Q$command\E/m
-		  && $e eq '',
-		"$command --help: usage, options and example") or diag("$s\n$o$e");
+	my @said = $f->succeeds($command, '--help');
+	like(
+		"@said",
+		qr/^Usage: pgseries \Q$command\E.*^  --help +show this text\n\n  Example: [^\n]*pgseries \Q$command\E[^\n]*\s+\z/ms,
+		'usage, options and example');
 }
-# The command line is parsed by the help.
 my %options = PgSeries::CLI::options({}, <<'EOT');
   -vN                version
   --a-b              no value
@@ -52,19 +49,16 @@ for ([ '| true', 0, '' ], [ '>/dev/full', 2, 'cannot write standard output' ])
 		"(sleep 0.3; $^X $dir/src/bin/pgseries --help 2>$dir/err; echo \$? >&2) 2>$dir/out $to"
 	  ) == 0
 	  or die 'sh failed';
-	is(slurp("$dir/out"), "$code\n", "the help $to: exit status");
 	like(
-		slurp("$dir/err"),
-		qr/^(?:pgseries: )?\Q$says\E/,
-		"the help $to: message");
+		slurp("$dir/out") . slurp("$dir/err"),
+		qr/^$code\n(?:pgseries: )?\Q$says\E/,
+		"the help $to");
 }
 
 # The link to the work directory, when the work directory is to be there.
 make_path("$dir/elsewhere");
 symlink "$dir/elsewhere", "$dir/build/work" or die $!;
-($status, $out, $err) =
-  $f->pgseries('fetch', { PGSERIES_WORKDIR => "$dir/build/work" });
-is($status, 0, 'a work directory in the place of the link') or diag($err);
+$f->succeeds('fetch', { PGSERIES_WORKDIR => "$dir/build/work" });
 ok(!-l "$dir/build/work", 'is a directory');
 system('rm', '-r', "$dir/build/work") == 0 or die 'rm failed';
 
@@ -74,62 +68,50 @@ make_path("$dir/work");
 open(my $lock, '>', "$dir/work/lock") or die $!;
 flock($lock, LOCK_EX) or die $!;
 is(($f->pgseries())[0], 2, 'no command: exit status 2');
-for (
-	[ 'unknown command "aply"', 'aply' ],
-	[ 'unknown option: nonesuch', 'status', '--nonesuch' ],
-	[ 'unknown option --nonesuch', '--nonesuch', 'status' ],
-	[ 'status takes no argument "word"', 'status', 'word' ],
-	[ 'no build "nonesuch"', 'build', 'nonesuch' ],
-	[ 'no build "nonesuch"', 'test', '--build=nonesuch', 'isolation' ],
-	[ 'no build "nonesuch"', 'stress', 'crash', '--build=nonesuch' ],
-	[ 'no patch 3', 'build', 'prefix-3' ],
-	[ 'takes no argument "base"', 'build', '--prefix=/x', 'base' ],
-	[ 'not an absolute path', 'build', '--prefix=relative' ],
-	[ 'no topic "nonesuch"', 'check', '--topic=nonesuch' ],
-	[ 'no patch 3', 'check', '--prefix=1-3' ],
-	[ 'nothing from 2 to 1', 'check', '--prefix=2-1' ],
-	[
-		'one thing at a time, not prefix and topic', 'check',
-		'--prefix=1', '--topic=one'
-	],
-	[ 'no argument "word"', 'check', 'word' ],
-	[ 'no configuration "nonesuch"', 'check', '--world', 'nonesuch' ],
-	[ 'start, stop or psql', 'server', 'restart' ],
-	[ 'server takes start|stop|psql', 'server' ],
-	[ 'server takes no argument "x"', qw(server start base x) ],
-	[ 'bench takes NAME...|all', 'bench' ],
-	[
-		'range-diff takes a base and a base and a topic',
-		qw(range-diff 18 master)
-	],
-	[ 'no patch 3', 'apply', '3' ],
-	[ 'submit needs a version', 'submit' ],
-	[ 'submit needs a topic', 'submit', '-v1' ],
-	[ 'no topic "nonesuch"', 'submit', '-v1', '--topic=nonesuch' ],
-	[ 'no server "assert"', 'server', 'start', 'assert' ],
-	[ 'takes sqlsmith, differential or crash', 'stress', 'nonesuch' ],
-	[ '--count=0 is not positive', 'stress', 'crash', '--count=0' ],
-	[ '--seed=-1 is not a seed', 'stress', 'crash', '--seed=-1' ])
+for (split /\n/, <<'EOT')
+aply: unknown command "aply"
+status --nonesuch: unknown option: nonesuch
+--nonesuch status: unknown option --nonesuch
+status word: status takes no argument "word"
+build nonesuch: no build "nonesuch"
+test --build=nonesuch isolation: no build "nonesuch"
+stress crash --build=nonesuch: no build "nonesuch"
+build prefix-3: no patch 3
+build --prefix=/x base: takes no argument "base"
+build --prefix=relative: not an absolute path
+check --topic=nonesuch: no topic "nonesuch"
+check --prefix=1-3: no patch 3
+check --prefix=2-1: nothing from 2 to 1
+check --prefix=1 --topic=one: one thing at a time, not prefix and topic
+check word: no argument "word"
+check --world nonesuch: no configuration "nonesuch"
+server restart: start, stop or psql
+server: server takes start|stop|psql
+server start base x: server takes no argument "x"
+server start assert: no server "assert"
+bench: bench takes NAME...|all
+range-diff 18 master: range-diff takes a base and a base and a topic
+apply 3: no patch 3
+submit: submit needs a version
+submit -v1: submit needs a topic
+submit -v1 --topic=nonesuch: no topic "nonesuch"
+stress nonesuch: takes sqlsmith, differential or crash
+stress crash --count=0: --count=0 is not positive
+stress crash --seed=-1: --seed=-1 is not a seed
+EOT
 {
-	my ($says, @arguments) = @$_;
+	my ($arguments, $says) = split /: /, $_, 2;
 	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
 	alarm 20;
-	($status, $out, $err) = $f->pgseries(@arguments);
+	$f->refused(2, quotemeta $says, split / /, $arguments);
 	alarm 0;
-	refuses(2, quotemeta $says, "@arguments");
-	unlike($err, qr/waiting/, "@arguments: at once");
+	unlike(slurp("$dir/err"), qr/waiting/, 'at once');
 }
-($status, $out, $err) = $f->pgseries('status');
-is($status, 0, 'status while another command runs') or diag($err);
+($out) = $f->succeeds('status');
 like(
 	$out,
-	qr{^base: \Q$dir\E/patches/18, for PostgreSQL 18\.6$}m,
-	'status says which base it speaks of');
-like(
-	$out,
-	qr/^worktree: .*: not made yet \(pgseries apply\)$/m,
-	'and that there is no worktree');
-like($out, qr/^build patched: +not built  /m, 'nor a build');
+	qr{^base: \Q$dir\E/patches/18, for PostgreSQL 18\.6\n(?:.*\n)*worktree: .*: not made yet \(pgseries apply\)\n.*\nbuild patched: +not built  }m,
+	'status while another command runs');
 {
 	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
 	alarm 1;
@@ -137,15 +119,9 @@ like($out, qr/^build patched: +not built  /m, 'nor a build');
 	is($status, 0, 'what changes something while another command runs');
 	like($err, qr/^pgseries: waiting for another/, 'waits, and says so');
 }
-for (
-	[ 'server of build patched is not running', 'server', 'psql' ],
-	[ 'no base "17"', qw(range-diff 18 17 one) ],
-	[ 'no benchmark "nonesuch"', 'bench', 'nonesuch' ])
-{
-	my ($says, @arguments) = @$_;
-	($status, $out, $err) = $f->pgseries(@arguments);
-	refuses(2, quotemeta $says, "@arguments");
-}
+$f->refused(2, 'server of build patched is not running', qw(server psql));
+$f->refused(2, 'no base "17"', qw(range-diff 18 17 one));
+$f->refused(2, 'no benchmark "nonesuch"', qw(bench nonesuch));
 
 # A failure of one does not end the others, and is named at once.
 $f->script('meson', 'test "$1" = --version && echo 1; exit 1');
@@ -177,15 +153,12 @@ SKIP:
 		[ 'cannot enter', PGSERIES_WORKDIR => "$dir/closed/work" ])
 	{
 		my ($says, %env) = @$_;
-		($status, $out, $err) = $f->pgseries('status', \%env);
-		refuses(2, $says, $says);
+		$f->refused(2, $says, 'status', \%env);
 	}
 
 	# A checkout out of reach is no obstacle.
 	mkdir "$dir/closed/build";
-	($status, $out, $err) =
-	  $f->pgseries('apply', { PGSERIES_BUILDDIR => "$dir/closed/build" });
-	is($status, 0, 'a build directory out of reach') or diag($err);
+	$f->succeeds('apply', { PGSERIES_BUILDDIR => "$dir/closed/build" });
 	ok(-l "$dir/closed/build/work", 'links to the work directory');
 }
 
@@ -198,31 +171,28 @@ for my $tool (qw(git tar bzip2 df sh bison flex ninja))
 	my ($path) = grep { -x } map { "$_/$tool" } split /:/, $ENV{PATH};
 	symlink $path, "$dir/few/$tool" or die $!;
 }
-($status, $out, $err) = $f->pgseries('build', 'base', {%few});
-refuses(2, 'meson is missing', 'no meson');
-like($err, qr/--install-deps/, 'the remedy names the option');
+$f->refused(2, 'meson is missing.*--install-deps', qw(build base), {%few});
 spew("$dir/few/meson", "#!/bin/sh\necho 1.0.1\n");
 chmod 0755, "$dir/few/meson" or die $!;
-($status, $out, $err) = $f->pgseries('build', 'base', {%few});
-refuses(2, 'gcc is missing', 'no compiler');
-($status, $out, $err) = $f->pgseries('check', '--world', 'clang', {%few});
-refuses(2, 'clang cannot make the programs', 'no clang');
-like($err, qr/apt-get install clang$/, 'the remedy names the package');
+$f->refused(2, 'gcc is missing', qw(build base), {%few});
+$f->refused(
+	2,
+	'clang cannot make the programs.*apt-get install clang',
+	qw(check --world clang), {%few});
 spew("$dir/few/gcc", "#!/bin/sh\nexit 1\n");
 chmod 0755, "$dir/few/gcc" or die $!;
-($status, $out, $err) = $f->pgseries('check', '--world', 'm32', {%few});
-refuses(2, 'gcc cannot make the programs of build m32', 'no gcc-multilib');
-($status, $out, $err) = $f->pgseries('stress', 'sqlsmith', {%few});
-refuses(2, 'sqlsmith is missing', 'no sqlsmith');
+$f->refused(
+	2,
+	'gcc cannot make the programs of build m32',
+	qw(check --world m32), {%few});
+$f->refused(2, 'sqlsmith is missing', qw(stress sqlsmith), {%few});
 $f->script('df', "echo header\necho '/dev/x 100 90 10 90% /'");
-($status, $out, $err) = $f->pgseries('build', 'base');
-refuses(2, 'less than 3 GB', 'no space for a build');
+$f->refused(2, 'less than 3 GB', qw(build base));
 $f->no_script('df');
 
 # A build whose meson fails shows the end of its log; nothing is recorded.
-($status, $out, $err) = $f->pgseries('build', 'base');
-refuses(2, 'meson setup of base failed', 'a build that fails');
-like($err, qr/meson\.build/, 'shows the end of its log');
+$f->refused(2, 'meson setup of base failed', qw(build base));
+like(slurp("$dir/err"), qr/meson\.build/, 'shows the end of its log');
 ok(!-e "$dir/work/b/base/stamp", 'is not taken for done');
 
 # One that succeeds is made once, and again if anything differs; one that fails is not

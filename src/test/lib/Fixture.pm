@@ -214,7 +214,7 @@ sub refuses
 	  or Test::More::diag("$out$err");
 	Test::More::like(
 		(split /\n/, $err)[-1],
-		qr/^pgseries: .*$like.*; \S/,
+		qr/^pgseries: (?=.*; \S).*$like/,
 		"$what: one line with a remedy");
 	return;
 }
