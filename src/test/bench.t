@@ -261,9 +261,7 @@ is_deeply(
 	} qw(first second);
 	is("@{ $columns[1] }", '300 ' x 7 . '300', 'patched is patched');
 	is("@{ $columns[0] }", "@$first", 'base is measured once for both');
-	is( join(' ', sort @$first, @$second),
-		join(' ', 100 .. 115),
-		'and again for A/A');
+	is(join(' ', sort @$first, @$second), join(' ', 100 .. 115), 'A/A');
 	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
 	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
 	is( join(' ',
@@ -361,9 +359,8 @@ is( join("\n", $said =~ /^pgseries: (.*?)(?: for|;|": )/mg),
 		'pages n 2, rows 20: base counts nothing'),
 	'those that failed are named');
 is("@written", '1 1 2 2 3 3', 'a result is written after every case');
-is( "@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
-	'one topic 18.6 key',
-	'the result');
+is("@{slurp_json(\"$dir/one.json\")}{qw(bench topic base patched)}",
+	'one topic 18.6 key', 'head');
 is( read_file("$dir/setups"),
 	join(
 		'',
@@ -422,7 +419,7 @@ foreach my $other ('"patched" : "key', '"base" : "18.6', '"cpu" : "this')
 		$_->[1],
 		"gate $_->[0]") foreach [ 1.01, 0 ], [ 1.009, 1 ];
 	like($said, qr/^pgseries: 1 cases need more than 1\.009 of base's/m,
-		'it says so');
+		'says so');
 	local *PgSeries::Bench::set_up = sub {
 		my ($self, $values) = @_;
 		PgSeries::Util::fail(2, 'no space', 'free some')

@@ -9,14 +9,13 @@ use lib map { "$FindBin::RealBin/$_" } qw(lib ../lib);
 use Fcntl      qw(:flock);
 use File::Path qw(make_path);
 use Fixture    qw(refuses slurp spew);
-use PgSeries::CLI;
 use Test::More;
 
 my $f = Fixture->new;
 my $dir = $f->dir;
 my ($status, $out, $err);
 
-# Help of every command, with an example; the command line is parsed by the help.
+# Help of every command, with an example.
 ($status, $out, $err) = $f->pgseries('--help');
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
@@ -31,14 +30,6 @@ for my $command (@commands)
 		qr/^Usage: pgseries \Q$command\E.*^  --help +show this text\n\n  Example: [^\n]*pgseries \Q$command\E[^\n]*\s+\z/ms,
 		'usage, options and example');
 }
-my %options = PgSeries::CLI::options({}, <<'EOT');
-  -vN                version
-  --a-b              no value
-  --c=NAME=VALUE...  text, repeatable
-  --n=N              integer
-  --f=NUMBER         number
-EOT
-is("@{[ sort keys %options ]}", 'a-b c=s@ f=f n=i v=i', 'options');
 
 # A reader that has seen enough, and a full disk.
 for ([ '| true', 0, '' ], [ '>/dev/full', 2, 'cannot write standard output' ])
@@ -98,6 +89,9 @@ submit -v1 --topic=nonesuch: no topic "nonesuch"
 stress nonesuch: takes sqlsmith, differential or crash
 stress crash --count=0: --count=0 is not positive
 stress crash --seed=-1: --seed=-1 is not a seed
+stress crash --count=x: value "x" invalid for option count (number expected)
+bench all --gate=x: value "x" invalid for option gate (real number expected)
+bench all --pairs: option pairs requires an argument
 EOT
 {
 	my ($arguments, $says) = split /: /, $_, 2;

@@ -82,8 +82,7 @@ foreach my $change (
 			1;
 		},
 		"a wrong $change->[0] is refused");
-	like($@->{message}, qr/^benchmarks\/demo\.json: "plan a query/,
-		'by name');
+	like($@->{message}, qr/^benchmarks\/demo\.json: "plan a query/, 'named');
 }
 
 # All of it
@@ -105,7 +104,7 @@ foreach my $entry (@$list)
 like(
 	$out,
 	qr/^  right answers, of 12 racing statements +1 +12  11 more/m,
-	'what 18.6 answers wrongly');
+	'wrong answers');
 like(
 	$out,
 	qr/^Same rows from both servers: (\d+) of \1 statements\./m,

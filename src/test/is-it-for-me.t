@@ -350,10 +350,7 @@ check(
 	Database => [ 'everything', qr/hidden .* member of pg_monitor/ ]);
 check('empty', locks => $UNKNOWN);
 $server->sql('grant pg_monitor to anybody');
-$out = check(
-	'everything',
-	partitions => $GAIN,
-	merge => $GAIN);
+$out = check('everything', partitions => $GAIN, merge => $GAIN);
 unlike($out, qr/pg_monitor/, 'nothing is hidden');
 $user = 'postgres';
 

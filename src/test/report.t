@@ -183,8 +183,7 @@ is( sprintf('%.3f %.3f %.3f %s %.3f',
 		@{ figure($results[0]{series}[2]) }{qw(ratio lo hi verdict gain)}),
 	'2.000 1.991 2.009 better 2.000',
 	'a time');
-is(figure($results[0]{series}[3])->{verdict},
-	'inconclusive', 'three pairs are too few');
+is(figure($results[0]{series}[3])->{verdict}, 'inconclusive', 'few');
 foreach my $case (cases(<<'CASES'))
 instructions x 12345.6 | 12,346
 instructions x 7.25 | 7.25
@@ -199,7 +198,7 @@ CASES
 {
 	my ($method, $unit, $value) = split / /, $case->[0];
 	is(quantity({ method => $method, unit => $unit }, $value),
-		$case->[1], "quantity: @$case");
+		$case->[1], "@$case");
 }
 
 # What tells the figures of a group apart, the axis first, and what a label does not say
@@ -430,7 +429,7 @@ is( plot_data($results[0], \%plot) =~ s/(\.\d)\d+/$1/gr,
 	  . "2\t12000\t12000\t12000\t24000\t23895\t24105\tauto\n",
 	'plot data: sorted, no bounds of few pairs');
 is(plot_data($results[0], { %plot, where => { clients => 1 } }),
-	'', 'plot data: one value makes no plot');
+	'', 'one value: no plot');
 is( () =
 	  plot_data($results[0],
 		{ measure => [ 'plan', 'tps' ], x => 'indexes', lines => 'rows' }) =~
@@ -456,7 +455,7 @@ foreach my $topic (@$topics)
 	my $letter = $real->top . "/patches/cover/$name";
 	next unless -f $letter;
 	cmp_ok(text_table($topics, \@results, $name) =~ tr/\n//,
-		'<=', 8, "$name: lines of the letter's table");
+		'<=', 8, "$name: table");
 	my $text =
 	  PgSeries::Submit::fill_letter($real, $letter, read_file($letter),
 		\@results, $name);

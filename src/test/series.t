@@ -71,14 +71,13 @@ $f->succeeds('apply');
 like(slurp("$tree/README"), qr/^three\n(.*\n)*twenty\n/m, 'both are applied');
 is( slurp("$tree/hidden"),
 	"tracked, though ignored\n",
-	'a tracked file that .gitignore hides is imported');
+	'also what .gitignore hides');
 $f->succeeds('apply', 1);
 unlike(slurp("$tree/README"), qr/twenty/, 'only the first patch is applied');
 my $commit = $f->git(qw(rev-parse series));
 $f->refused(2, "no patch $_", 'apply', $_) for 7, 'x';
 $f->pgseries('apply');
-is($f->git(qw(rev-parse series~1)),
-	$commit, 'the same patches give the same commit');
+is($f->git(qw(rev-parse series~1)), $commit, 'the same commit');
 exports($agree);
 my ($out, $err) = $f->succeeds('status');
 like(
@@ -102,7 +101,7 @@ is( "$status $said",
 $f->refused(2, '"my topic" is no name of a topic',
 	'export', '--topic=my topic');
 is_deeply({ map { $_ => slurp($_) } glob "$patches/*/*" },
-	\%before, 'and nothing is written');
+	\%before, 'unchanged');
 
 # A new topic; the comments stay, also those of one that has no patch yet.
 append("$patches/series", "# topic: later\n# It is empty.\n");
@@ -126,8 +125,7 @@ like(
 	slurp("$patches/three/0001-Add-a-variable.patch"),
 	qr/\AFrom 0{40} .*\nFrom: A <a\@b>\n.*\nSubject: \[PATCH\] Add a variable\n/,
 	'form of an exported patch');
-is(slurp($_), $before{$_}, 'a patch that did not change is left as it is')
-  for keys %before;
+is(slurp($_), $before{$_}, 'left as it is') for keys %before;
 
 # A commit in front: its neighbour's topic, whose numbers change, and no other's.
 # Between two topics it must be said which.
@@ -139,12 +137,12 @@ exports("new: one/0001-Start-a-file.patch\n"
 	  . "renamed: $one -> one/0002-Change-line-3.patch\n");
 is( slurp("$patches/one/0002-Change-line-3.patch"),
 	$before{"$patches/$one"},
-	'only the number has changed');
+	'only its number');
 $f->git(qw(checkout -q --detach series~2));
 commit('src/c.c', "int between;\n", 'Stand between');
 $f->git(qw(rebase -q HEAD series));
-$f->refused(2, '"Stand between" is new and stands between the topics one two',
-	'export');
+$f->refused(2,
+	'"Stand between" is new and stands between the topics one two', 'export');
 exports("new: one/0003-Stand-between.patch\n", '--topic=one');
 
 # Another order within a topic; not across topics; not the same subject twice; no
@@ -289,7 +287,7 @@ $f->series("# topic: one\n$one\n# topic: x\n# needs: one\n"
 is(alone('two'), "$one $two", 'a topic with those that it needs');
 is(alone('one'), $one, 'and without those that need it');
 is(PgSeries::Series->new($config)->about('two')->{about},
-	'Words.', 'what is said of a topic');
+	'Words.', 'its words');
 
 # An interrupt while export writes comes when it has ended.  An error, as of a full
 # disk: the patches can still be read, and the next export ends it.
@@ -393,11 +391,10 @@ spew("$work/b/x/stamp", "built\n");
 remove_tree($tree);
 append("$patches/$two", "\n");
 $f->succeeds('apply');
-is(join(' ', glob "$work/b/x/*"),
-	'', 'its worktrees are gone, too, and so is what they had built');
+is(join(' ', glob "$work/b/x/*"), '', 'builds are gone, too');
 is( `git -C $work/scratch log -1 --format=%s 2>&1`,
 	"Change line 20\n",
-	'the tool\'s own one is made again');
+	'a new scratch tree');
 
 # An interrupt at any moment, without and with the repository already made: exit
 # status 130, no work lost, next run clean.

@@ -31,7 +31,7 @@ for my $file (@perl)
 	my $checker = Pod::Checker->new(-quiet => 1);
 	open(my $sink, '>', \my $said) or die $!;
 	$checker->parse_from_file($file, $sink);
-	cmp_ok($checker->num_errors, '<=', 0, short($file) . ': POD')
+	cmp_ok($checker->num_errors, '<=', 0, short($file) . ' POD')
 	  or diag($said);
 }
 for my $file (@shell)
@@ -59,7 +59,7 @@ for my $topic ($series->topics)
 	like(
 		$text,
 		qr/^Subject: \[PATCH 0\/N\] \S.*\n\n/,
-		"cover/$topic begins with a subject");
+		"cover/$topic: subject");
 	is(join("\n", grep { /.{73}|[^ -~]| $/ } split /\n/, $text),
 		'', "cover/$topic: ASCII, at most 72 columns, no blanks at the end");
 	is( join(' ', sort $text =~ /^  (\d{4})  \S/mg),

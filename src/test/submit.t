@@ -7,7 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib", "$FindBin::RealBin/../lib";
 
 use File::Path qw(make_path);
-use Fixture    qw(append slurp spew);
+use Fixture    qw(fails slurp spew);
 use Test::More;
 
 use PgSeries::CLI;
@@ -30,24 +30,19 @@ make_path("$dir/patches/cover");
 sub letter
 {
 	my ($topic, $text) = @_;
-	spew("$dir/patches/cover/$topic",
-		"Subject: [PATCH 0/N] $topic\n\n", $text);
+	spew("$dir/patches/cover/$topic", "Subject: [PATCH 0/N] $topic\n\n",
+		$text);
 	return;
 }
 letter('one', "No figures.\n");
 letter('two', "Words.\n");
 
 # What is wrong is said before anything is tested or written.
-for (
-	[ [], 'submit needs a version' ],
-	[ ['-v1'], 'submit needs a topic' ],
-	[ [qw(-v1 --topic=x)], 'there is no topic "x"' ],
-	[ [qw(-v1 --topic=two)], 'does not know who sends the set' ],
-	[ [qw(-v1 --topic=two --author=Ann)], '"Ann" is not of the form' ])
-{
-	my ($options, $like) = @$_;
-	$f->refused(2, $like, 'submit', @$options);
-}
+$f->refused(2, 'does not know who sends the set', qw(submit -v1 --topic=two));
+$f->refused(
+	2,
+	'"Ann" is not of the form',
+	qw(submit -v1 --topic=two --author=Ann));
 my @submit = ('submit', '-v1', '--topic=two', "--author=$author");
 my $wide = 'x' x 77;
 for (
@@ -79,16 +74,11 @@ no warnings qw(redefine);
 	return sub { $_[0] =~ s/\{([^}]+)\}/$figure{$1} || "{$1}"/ger; };
 };
 
-sub context
-{
-	return bless { config => PgSeries::Config->new(top => $dir) },
-	  'PgSeries::CLI';
-}
-
 sub submit
 {
 	my ($version, $topic) = @_;
-	my $c = context();
+	my $c = bless { config => PgSeries::Config->new(top => $dir) },
+	  'PgSeries::CLI';
 	my $set = PgSeries::Submit::check_set($c, $version, $topic, $author);
 	return PgSeries::Submit::write_set($c, $set);
 }
@@ -140,32 +130,23 @@ without a figure.
 
   0001  4 of a table
 EOT
-ok(!eval { submit(1, 'two'); 1 }, 'a set is never written over');
-like("$@", qr/exists; choose the next version/, 'and says so');
-system( "cd $dir && git init -q . && git add patches && "
-	  . "git config pgseries.author '$author'"
-	  . ' && git -c user.name=A -c user.email=a@b commit -qm 1') == 0
+fails('2: .* exists; choose the next version', sub { submit(1, 'two') });
+system("git init -q $dir; git -C $dir config pgseries.author '$author'") == 0
   or die 'git failed';
 undef $author;
 $set = submit(1, 'one');
-like(
-	slurp("$set/v1-0001-Change-line-3.patch"),
-	qr/^From: A <a\@b>$/m,
-	"another author's patch stays that");
-like(
-	slurp("$set/cover-letter"),
-	qr/\AFrom: Ann Other /,
-	'the author by git config');
+like(slurp("$set/v1-0001-Change-line-3.patch"),
+	qr/^From: A <a\@b>$/m, 'another\'s');
+like(slurp("$set/cover-letter"), qr/\AFrom: Ann Other /, 'git config');
 
 # A topic that needs another one.
 $f->series("# topic: one\n$one\n\n# topic: two\n# needs: one\n$two\n");
 letter('two', "They are alone.\n");
-ok(!eval { submit(2, 'two'); 1 }, 'what a topic needs must be said');
-like("$@", qr/need the topic "one"; write/, 'and says so');
+fails('2: .*need the topic "one"; write', sub { submit(2, 'two') });
 letter('two', "Apply topic\n\"one\" first.\n");
 $set = submit(2, 'two');
 is(() = glob("$set/*.patch"), 1, 'the set has its own patches only');
-my $twenty = slurp("$set/v2-0001-Change-line-20.patch");
-like($twenty, qr/\+twenty/, 'and the right ones');
+like(slurp("$set/v2-0001-Change-line-20.patch"),
+	qr/\+twenty/, 'the right one');
 
 done_testing();

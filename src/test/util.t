@@ -55,7 +55,7 @@ is("$out@seen", "a\nb\nseen", 'its output, and that it was watched');
 is(said(sub { progress('early'); }), '', 'nothing is told so early');
 $ahead = 31;
 is(said(sub { progress('late'); progress('again'); }),
-	"late\n", 'a line in half a minute');
+	"late\n", 'in half a minute');
 $ahead = 62;
 {
 	local $PgSeries::Util::phase = '[1/2] ';
@@ -167,7 +167,7 @@ usleep(50000) until -e "$dir/locked";
 like(
 	said(sub { take_lock("$dir/lock"); }),
 	qr/waiting for another/,
-	'a lock that another holds: says so');
+	'a lock: says so');
 ok(-e "$dir/first", 'and is waited for');
 waitpid($pid, 0);
 
@@ -186,9 +186,7 @@ kill $_, $pid for qw(INT TERM HUP);
 waitpid($pid, 0);
 is($? >> 8, 130, 'an interrupt gives exit status 130');
 ok(gone(read_file("$dir/child") + 0), 'and ends what the child had started');
-is( eval { read_file("$dir/undone") },
-	'DEFAULT DEFAULT',
-	'a second one does not skip the cleanups');
+is(eval { read_file("$dir/undone") }, 'DEFAULT DEFAULT', 'cleanups are made');
 
 # What the caller ignores stays ignored, as under nohup.
 $pid = process(sub { kill 'HUP', $$; $undo->(); }, HUP => 'IGNORE');
