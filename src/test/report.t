@@ -11,7 +11,7 @@ use lib "$FindBin::RealBin/lib";
 use Fixture qw(fails said);
 use JSON::PP;
 use PgSeries::Config;
-use PgSeries::Report qw(plot_data report_command update_readme write_page);
+use PgSeries::Report          qw(plot_data update_readme write_page);
 use PgSeries::Report::Results qw(figure quantity read_results);
 use PgSeries::Report::Topics  qw(check_figures filler gain read_topics
   text_table worst);
@@ -316,8 +316,8 @@ is(text_table($topics, \@results, 'fixes'), '', 'no figures, no table');
 sub command
 {
 	my ($of, %option) = @_;
-	return report_command(bless { config => $of, option => \%option },
-		'Context');
+	return PgSeries::Report::command(
+		bless { config => $of, option => \%option }, 'Context');
 }
 $config = project();
 my $readme = read_file("$dir/project/README.md");

@@ -61,7 +61,7 @@ sub command
 {
 	my ($c, @names) = @_;
 	my $o = $c->{option};
-	my @chosen = chosen($c, @names);
+	my @chosen = check_arguments($c, @names);
 	my $self = PgSeries::Bench->new($c,
 		map { $_ => $o->{$_} } qw(pairs seconds seed output));
 	my @measured = map { $self->benchmark(@$_) } @chosen;
@@ -81,7 +81,7 @@ sub command
 
 # Returns what the command is to measure: [meta, cases], as benchmark() takes them, for
 # each benchmark.  Raises an error for wrong names and options.
-sub chosen
+sub check_arguments
 {
 	my ($c, @names) = @_;
 	my $o = $c->{option};

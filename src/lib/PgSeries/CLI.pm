@@ -27,10 +27,11 @@ command the words that it takes (those in brackets may be left out, "..." stands
 more), a line on what it does, its options and an example.  A number is called N or
 NUMBER.
 
-C<%COMMAND> has the code of each, which gets the command line's context and the words
-and returns the exit status; C<check>, called in the same way before the lock is taken,
-raises an error if they make no sense.  C<lock> is 0 for a command that changes nothing.
-Results go to standard output, all else to standard error.
+A command NAME is the function of that name here, or C<command> of the module that
+C<%MODULE> names.  It gets the command line's context and the words, and returns the exit
+status; C<check_NAME>, or C<check_arguments> of the module, called in the same way before
+the lock is taken, raises an error if they make no sense.  Results go to standard output,
+all else to standard error.
 
 =cut
 
@@ -122,101 +123,14 @@ range-diff BASE BASE TOPIC
   Example: pgseries range-diff 18 master locks
 EOT
 
-my %COMMAND = (
-	fetch => {
-		code => sub {
-			my ($c) = @_;
-			return $c->say($c->series->upstream->fetch);
-		},
-	},
-	apply => {
-		check => sub {
-			my ($c, $n) = @_;
-			$c->series->prefix($n) if defined $n;
-		},
-		code => \&apply,
-	},
-	status => { code => \&status, lock => 0 },
-	export => { code => \&export },
-	lint => { code => \&lint },
-	check => { code => \&check, check => \&check_check },
-	build => { code => \&build, check => \&check_build },
-	test => {
-		check => sub {
-			my ($c) = @_;
-			$c->builds->describe($c->{option}{build} //= 'assert');
-		},
-		code => \&test,
-	},
-	server => { code => \&server, check => \&check_server },
-	stress => {
-		check => sub {
-			require PgSeries::Stress;
-			return PgSeries::Stress::check_arguments(@_);
-		},
-		code => sub { return PgSeries::Stress::command(@_); },
-	},
-	demo => {
-		code => sub {
-			require PgSeries::Demo;
-			return PgSeries::Demo::command(@_);
-		},
-	},
-	bench => {
-		code => sub {
-			require PgSeries::Bench;
-			return PgSeries::Bench::command(@_);
-		},
-		check => sub {
-			require PgSeries::Bench;
-			return PgSeries::Bench::chosen(@_);
-		},
-	},
-	report => {
-		code => sub {
-			require PgSeries::Report;
-			return PgSeries::Report::report_command(@_);
-		},
-	},
-	submit => { code => \&submit, check => \&check_submit },
-	port => {
-		check => sub {
-			my ($c, $topic) = @_;
-			my ($from, $to) = @{ $c->{option} }{qw(from to)};
-			usage_error('port needs --from and --to, two bases', 'port')
-			  if !defined $from || !defined $to || $from eq $to;
-			$c->{port} = [ map { $c->series_of($_) } $from, $to ];
-			$c->{port}[0]->topic($topic);
-		},
-		code => sub {
-			my ($c, $topic) = @_;
-			require PgSeries::Port;
-			my ($from, $to) = @{ $c->{port} };
-			my @done = PgSeries::Port::port($from, $to, $topic);
-			return $c->say(
-				@done
-				? join "\n",
-				@done,
-				'now: pgseries export --base='
-				  . $to->{config}->base
-				  . " --topic=$topic"
-				: 'nothing is missing');
-		},
-	},
-	'range-diff' => {
-		code => sub {
-			my ($c, $from, $to, $topic) = @_;
-			return $c->say(
-				PgSeries::Series::topic_diff(
-					(map { $c->series_of($_) } $from, $to), $topic));
-		},
-	});
-my @names;
+my %MODULE =
+  map { $_ => "PgSeries::\u$_" } qw(stress demo bench report submit port);
+my (@names, %COMMAND);
 for (split /\n(?=\w)/, $HELP)
 {
 	my ($name, $usage, $text) = /^(\S+) ?(\N*)\n(.*)/s;
 	push @names, $name;
-	@{ $COMMAND{$name} }{qw(usage help)} = ($usage, $text);
+	$COMMAND{$name} = { usage => $usage, help => $text };
 }
 
 # Runs a command; returns its exit status.
@@ -277,9 +191,18 @@ sub dispatch
 	$base //= 'master'
 	  if $name eq 'submit' && -f "$top/patches/master/BASE";
 	$c->{config} = PgSeries::Config->new(top => $top, base => $base);
-	$command->{check}->($c, @ARGV) if $command->{check};
-	take_lock($c->{config}->shared_work . '/lock') if $command->{lock} // 1;
-	return $command->{code}->($c, @ARGV);
+	my $module = $MODULE{$name} // 'PgSeries::CLI';
+	my $function = $name =~ tr/-/_/r;
+	my ($check, $code) = ("check_$function", $function);
+
+	if ($MODULE{$name})
+	{
+		require($module =~ s{::}{/}r . '.pm');
+		($check, $code) = qw(check_arguments command);
+	}
+	$_->($c, @ARGV) for $module->can($check) // ();
+	take_lock($c->{config}->shared_work . '/lock') if $name ne 'status';
+	return $module->can($code)->($c, @ARGV);
 }
 
 # Getopt::Long's specifications of the options that a help text has, for a hash.
@@ -379,6 +302,19 @@ sub say
 }
 
 # The commands.
+
+sub fetch
+{
+	my ($c) = @_;
+	return $c->say($c->series->upstream->fetch);
+}
+
+sub check_apply
+{
+	my ($c, $n) = @_;
+	$c->series->prefix($n) if defined $n;
+	return;
+}
 
 sub apply
 {
@@ -486,7 +422,7 @@ sub check_check
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
 		'check') if @modes > 1;
-	$c->{names} = [ names_to_check($c->series, $o, @words) ];
+	$c->{names} = [ names_to_check($c, @words) ];
 	my @builds = map { $c->builds->describe($_) } @{ $c->{names} };
 
 	# All hours of work would be in vain.
@@ -551,7 +487,8 @@ sub check_builds
 # The builds that the options ask for.
 sub names_to_check
 {
-	my ($series, $o, @words) = @_;
+	my ($c, @words) = @_;
+	my ($series, $o) = ($c->series, $c->{option});
 	return PgSeries::World::configurations(@words) if $o->{world};
 	usage_error("check takes no argument \"$words[0]\"", 'check') if @words;
 	if (defined(my $prefix = $o->{prefix}))
@@ -569,16 +506,17 @@ sub names_to_check
 		  if $first > $last;
 		return map { "prefix-$_" } $first .. $last;
 	}
-	return map { "topic-$_" } topics($series, $o->{topic});
+	return map { "topic-$_" } $c->topics;
 }
 
-# The topics that an option names, "each" being all.
+# The topics that --topic names, "each" being all.
 sub topics
 {
-	my ($series, $topic) = @_;
+	my ($c) = @_;
+	my $topic = $c->{option}{topic};
 	return
 		!defined $topic  ? ()
-	  : $topic eq 'each' ? $series->topics
+	  : $topic eq 'each' ? $c->series->topics
 	  :                    $topic;
 }
 
@@ -619,6 +557,13 @@ sub build
 		join "\n",
 		map   { "$_->{name}: $_->{inst}" }
 		  map { $c->builds->ensure($_) } @names);
+}
+
+sub check_test
+{
+	my ($c) = @_;
+	$c->builds->describe($c->{option}{build} //= 'assert');
+	return;
 }
 
 sub test
@@ -722,40 +667,11 @@ sub server
 	return PgSeries::Util::exec_child(\@command, { env => \%env });
 }
 
-sub check_submit
+sub range_diff
 {
-	my ($c) = @_;
-	my $o = $c->{option};
-	usage_error('submit needs a version', 'submit')
-	  unless ($o->{v} // 0) > 0;
-	usage_error('submit needs a topic', 'submit') unless defined $o->{topic};
-	$c->series->topic($_) for topics($c->series, $o->{topic});
-	return;
-}
-
-sub submit
-{
-	my ($c) = @_;
-	my $o = $c->{option};
-	require PgSeries::Submit;
-	my @sets =
-	  map { PgSeries::Submit::check_set($c, $o->{v}, $_, $o->{author}) }
-	  topics($c->series, $o->{topic});
-	my $lint = run_lint($c);
-	fail(
-		1,
-		'lint has findings',
-		'correct them, then submit again',
-		PgSeries::Lint::format_text($lint)) if @{ $lint->{findings} };
-	my @said = $c->series->round_trip;
-	fail(
-		1,
-		'the series does not survive apply and export',
-		'run: pgseries apply && pgseries export',
-		join("\n", @said)) if @said;
-	my @dirs = map { PgSeries::Submit::write_set($c, $_) } @sets;
-	return $c->say(
-		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
+	my ($c, $from, $to, $topic) = @_;
+	my @series = map { $c->series_of($_) } $from, $to;
+	return $c->say(PgSeries::Series::topic_diff(@series, $topic));
 }
 
 1;

@@ -14,6 +14,28 @@ PgSeries::Port - a topic's patches on another base
 
 =cut
 
+sub check_arguments
+{
+	my ($c, $topic) = @_;
+	my ($from, $to) = @{ $c->{option} }{qw(from to)};
+	PgSeries::CLI::usage_error('port needs --from and --to, two bases',
+		'port')
+	  if !defined $from || !defined $to || $from eq $to;
+	$c->{port} = [ map { $c->series_of($_) } $from, $to ];
+	$c->{port}[0]->topic($topic);
+	return;
+}
+
+# The command pgseries port.
+sub command
+{
+	my ($c, $topic) = @_;
+	my @done = port(@{ $c->{port} }, $topic);
+	push @done, "now: pgseries export --base=$c->{option}{to} --topic=$topic"
+	  if @done;
+	return $c->say(@done ? join "\n", @done : 'nothing is missing');
+}
+
 # Applies those patches of a topic of $from that $to lacks, told by their subjects and by
 # the lines "only here" of single patches, to the branch "series" of $to's worktree with
 # git am -3, which merges what has moved.

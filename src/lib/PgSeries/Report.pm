@@ -34,7 +34,7 @@ use PgSeries::Util
 use Scalar::Util qw(looks_like_number);
 use Text::Wrap   ();
 
-our @EXPORT_OK = qw(plot_data report_command update_readme write_page);
+our @EXPORT_OK = qw(plot_data update_readme write_page);
 
 # The colours of style.gp, which report.html gives their meaning.
 my %colour = (
@@ -401,7 +401,7 @@ sub update_readme
 
 # The command pgseries report.  Returns the exit status: 1 if --docs --dry-run
 # finds a document that is not what benchmarks/results gives.
-sub report_command
+sub command
 {
 	my ($c) = @_;
 	my ($config, $o) = ($c->config, $c->{option});

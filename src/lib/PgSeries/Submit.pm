@@ -18,6 +18,41 @@ PgSeries::Submit - a set of patches ready to mail
 
 =cut
 
+sub check_arguments
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	PgSeries::CLI::usage_error('submit needs a version', 'submit')
+	  unless ($o->{v} // 0) > 0;
+	PgSeries::CLI::usage_error('submit needs a topic', 'submit')
+	  unless defined $o->{topic};
+	$c->series->topic($_) for $c->topics;
+	return;
+}
+
+# The command pgseries submit.
+sub command
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	my @sets = map { check_set($c, $o->{v}, $_, $o->{author}) } $c->topics;
+	my $lint = $c->run_lint;
+	fail(
+		1,
+		'lint has findings',
+		'correct them, then submit again',
+		PgSeries::Lint::format_text($lint)) if @{ $lint->{findings} };
+	my @said = $c->series->round_trip;
+	fail(
+		1,
+		'the series does not survive apply and export',
+		'run: pgseries apply && pgseries export',
+		join("\n", @said)) if @said;
+	my @dirs = map { write_set($c, $_) } @sets;
+	return $c->say(
+		join('', map { "$_: read cover-letter, then mail the set\n" } @dirs));
+}
+
 # Returns what write_set() writes for a topic, or raises an error if the set cannot
 # be mailed.  $author is "NAME <MAIL>"; if it is undef, the git configuration of the
 # checkout is asked for pgseries.author.
