@@ -207,8 +207,8 @@ sub checkout
 		git($tree, qw(worktree prune));
 		return git($tree, qw(worktree add -q --detach), $b->{src}, $commit);
 	}
-	unlink git_capture($b->{src}, qw(rev-parse --absolute-git-dir))
-	  . '/index.lock';
+	unlink glob(
+		git_capture($b->{src}, qw(rev-parse --absolute-git-dir)) . '/*.lock');
 	git($b->{src}, qw(checkout -q --force --detach), $commit);
 	return git($b->{src}, qw(clean -qfd));
 }

@@ -159,6 +159,9 @@ sub main
 		$status = $error->{code};
 	}
 	run_cleanups();
+
+	# What is done is done: an interrupt of Perl's own end must not look like a failure.
+	@SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
 	return $status;
 }
 

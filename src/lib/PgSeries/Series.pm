@@ -274,7 +274,7 @@ sub commit_of
 		progress("applying $patches[$i]{file}");
 		$self->apply_one($scratch, $patches[$i]);
 		$at = git_capture($scratch, qw(rev-parse HEAD));
-		git($tree, 'update-ref', $keys[ $i + 1 ], $at);
+		undisturbed(sub { git($tree, 'update-ref', $keys[ $i + 1 ], $at); });
 	}
 	return $at;
 }
@@ -448,12 +448,16 @@ sub complete_checkout
 	my $commit = commit_id($tree, CHECKOUT);
 	return unless defined $commit;
 	unlink "$tree/.git/index.lock";
-	git($tree, qw(checkout -q -f -B series), $commit);
-	git($tree, qw(update-ref -d), CHECKOUT);
+	undisturbed(
+		sub {
+			git($tree, qw(checkout -q -f -B series), $commit);
+			git($tree, qw(update-ref -d), CHECKOUT);
+		});
 	return;
 }
 
-# Runs the code to its end: an interrupt waits until then.
+# Runs the code to its end: an interrupt waits until then.  One that ends git while it
+# changes a ref can leave the ref locked.
 sub undisturbed
 {
 	my ($code) = @_;
@@ -754,9 +758,14 @@ sub fetch_from
 {
 	my ($self, $other, $commit) = @_;
 	my $base = $other->{config}->base;
-	git($other->tree, 'update-ref', 'refs/pgseries-other/here', $commit);
-	git($self->tree, qw(fetch -q --no-tags),
-		$other->tree, "+refs/pgseries-other/here:refs/pgseries-other/$base");
+	undisturbed(
+		sub {
+			git($other->tree, 'update-ref', 'refs/pgseries-other/here',
+				$commit);
+			git($self->tree, qw(fetch -q --no-tags),
+				$other->tree,
+				"+refs/pgseries-other/here:refs/pgseries-other/$base");
+		});
 	return;
 }
 
