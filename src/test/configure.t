@@ -46,61 +46,42 @@ symlink "$dir/all/$_", "$dir/few/$_"
   or die $!
   for qw(sh id mkdir mv dirname basename cat perl);
 
+my %path = (all => "$dir/all", few => "$dir/few", apt => "$dir/apt:$dir/few");
+mkdir "$dir/apt";
+script("$dir/apt/apt-get", 'exit 100');
+script("$dir/apt/sudo", 'exec "$@"');
 my @build = ("--builddir=$dir/b");
-my ($all, $few) = ("$dir/all", "$dir/few");
-for (
-	[ $all, ['--help'], 0, qr/--with-tarball=FILE/ ],
-	[
-		$all, ['--nonesuch'],
-		2, qr/^configure: unknown option --nonesuch; see/
-	],
-	[
-		$all, ["--with-tarball=$dir/none"],
-		2, qr/there is no tarball .*; correct --with-tarball/
-	],
-	[
-		$few, \@build,
-		2, qr/^configure: missing:.* meson .*; run .*--install-deps/
-	],
-	[
-		$few, [ @build, '--install-deps' ],
-		2, qr/^configure: cannot install here:.* meson .*; install what/
-	],
-	[
-		"$dir/apt:$few", [ @build, '--install-deps' ],
-		2, qr/^configure: apt-get update failed; check/m
-	])
+for (split /\n/, <<"EOT")
+all | --help | 0 | --with-tarball=FILE
+all | --nonesuch | 2 | ^configure: unknown option --nonesuch; see
+all | --with-tarball=$dir/none | 2 | there is no tarball .*; correct --with-tarball
+few | @build | 2 | ^configure: missing:.* meson .*; run .*--install-deps
+few | @build --install-deps | 2 | ^configure: cannot install here:.* meson .*; install what
+apt | @build --install-deps | 2 | ^configure: apt-get update failed; check
+EOT
 {
-	my ($path, $arguments, $code, $like) = @$_;
-	my ($status, $out) = configure($path, @$arguments);
-	is($status, $code, "@$arguments: exit status");
-	like($out, $like, "@$arguments: $like");
-	mkdir "$dir/apt";
-	script("$dir/apt/apt-get", 'exit 100');
-	script("$dir/apt/sudo", 'exec "$@"');
+	my ($path, $arguments, $code, $like) = split / \| /;
+	my ($status, $out) = configure($path{$path}, split / /, $arguments);
+	is($status, $code, "$arguments: exit status");
+	like($out, qr/$like/m, "$arguments: $like");
 }
 
 # The real thing, in another directory.
 spew("$dir/t.tar.bz2", '');
 my ($status, $out) =
-  configure($all, @build, "--with-tarball=$dir/t.tar.bz2",
+  configure($path{all}, @build, "--with-tarball=$dir/t.tar.bz2",
 	"--workdir=$dir/w");
 is($status, 0, 'configure') or diag($out);
 is( slurp("$dir/b/pgseries.conf"),
 	"tarball = $dir/t.tar.bz2\nworkdir = $dir/w\n",
 	'pgseries.conf');
 ok(-f "$dir/b/build.ninja", 'the build directory is set up');
-like(
-	$out,
-	qr/^configure: not installed, .*: sqlsmith \(stress sqlsmith\) clang \(build clang\)/m,
-	'optional tools that are missing');
-like(
-	$out,
-	qr/^configure: only 6 GB are free in \Q$dir\E, and the demo needs 8: .*--workdir$/m,
-	'little space');
+like($out, qr/^configure: $_/m, "it says: $_")
+  for 'not installed, .*: sqlsmith \(stress sqlsmith\) clang \(build clang\)',
+  "only 6 GB are free in \Q$dir\E, and the demo needs 8: .*--workdir\$";
 script("$dir/all/$_", '') for qw(sqlsmith clang);
 script("$dir/all/df", "echo header; echo '/dev/x 9000000 1 9000000 1% /'");
-($status, $out) = configure($all, @build);
+($status, $out) = configure($path{all}, @build);
 is($status, 0, 'configure again') or diag($out);
 is(slurp("$dir/b/pgseries.conf"), '', 'replaces the options');
 unlike($out, qr/sqlsmith|clang|GB/, 'nothing is missing');

@@ -453,16 +453,27 @@ foreach my $topic (@$topics)
 	} $topic->{gain} =~ /\{([\w-]+):/g;
 	is("@forced", '', "$name: the gain is one with default settings");
 	my $letter = $real->top . "/patches/cover/$name";
-	next unless -f $letter;
-	cmp_ok(text_table($topics, \@results, $name) =~ tr/\n//,
-		'<=', 8, "$name: table");
 	my $text =
 	  PgSeries::Submit::fill_letter($real, $letter, read_file($letter),
 		\@results, $name);
+	like($text, qr/^Subject: \[PATCH 0\/N\] \S.*\n\n/, "$name: subject");
 	is( join("\n",
-			grep { /.{73}|[^ -~]|[{}]/ && !/^Subject/ } split /\n/, $text),
+			grep { /.{73}|[^ -~]|[{}]| $/ && !/^Subject/ } split /\n/, $text),
 		'',
 		"$name: the letter is filled, in lines of at most 72 columns");
+	cmp_ok(text_table($topics, \@results, $name) =~ tr/\n//,
+		'<=', 8, "$name: table");
+
+	# One line for each patch, with the number that it gets in the set: the one for
+	# upstream's master, if that has the topic.
+	my ($mailed) = grep {
+		my $series = $_;
+		grep { $_ eq $name } $series->topics
+	} map { PgSeries::Series->new($real->with_base($_)) } qw(master 18);
+	my $n = () = $mailed->topic($name);
+	is( join(' ', sort $text =~ /^  (\d{4})  \S/mg),
+		join(' ', map { sprintf '%04d', $_ } 1 .. $n),
+		"$name: patches");
 }
 
 done_testing();

@@ -44,29 +44,6 @@ for my $file (@shell)
 my $config = PgSeries::Config->new(top => $top);
 my $series = PgSeries::Series->new($config);
 
-# The cover letter of each topic has a line for each patch, with the number that
-# the patch gets in the set: the one for upstream's master, if that has the topic.
-my $master = PgSeries::Series->new($config->with_base('master'));
-for my $topic ($series->topics)
-{
-	my ($mailed) = grep {
-		my $s = $_;
-		grep { $_ eq $topic } $s->topics
-	} $master, $series;
-	my $file = "$top/patches/cover/$topic";
-	my $text = -f $file ? read_file($file) : '';
-	my $n = () = $mailed->topic($topic);
-	like(
-		$text,
-		qr/^Subject: \[PATCH 0\/N\] \S.*\n\n/,
-		"cover/$topic: subject");
-	is(join("\n", grep { /.{73}|[^ -~]| $/ } split /\n/, $text),
-		'', "cover/$topic: ASCII, at most 72 columns, no blanks at the end");
-	is( join(' ', sort $text =~ /^  (\d{4})  \S/mg),
-		join(' ', map { sprintf '%04d', $_ } 1 .. $n),
-		"cover/$topic: one line for each patch");
-}
-
 # Upstream's own profiles, from its source.
 take_lock($config->work . '/lock');
 my $tree = $series->tree;

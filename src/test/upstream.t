@@ -86,7 +86,8 @@ SKIP:
 
 # A BASE that does not fit.
 my $g = Fixture->new;
-my $base = slurp($g->dir . '/patches/18/BASE');
+my $BASE = $g->dir . '/patches/18/BASE';
+my $base = slurp($BASE);
 my $other = '0123456789' x 4;
 for (
 	[ qr/^tree = \w+/m => "tree = $other", 'unpacks to git tree' ],
@@ -95,22 +96,20 @@ for (
 	[ qr/^version = .*/m => 'version = 18beta1', 'no line "version = ' ])
 {
 	my ($line, $instead, $like) = @$_;
-	spew($g->dir . '/patches/18/BASE', $base =~ s/$line/$instead/r);
+	spew($BASE, $base =~ s/$line/$instead/r);
 	$g->refused(2, $like, 'apply');
 	ok(!-e $g->dir . '/work/tree', 'and no repository is left');
 }
-spew($g->dir . '/patches/18/BASE', $base);
-$g->pgseries('apply');
-spew($g->dir . '/patches/18/BASE', $base =~ s/^tree = \w+/tree = $other/mr);
-$g->refused(2, 'holds another upstream', 'apply');
 
-# A full disk, while unpacking.
-my $h = Fixture->new;
-$h->script('tar',
+# A full disk, while unpacking; another BASE later.
+spew($BASE, $base);
+$g->script('tar',
 	'echo "tar: README: Cannot write: No space left on device" >&2; exit 2');
-$h->refused(2, 'the disk is full', 'apply');
-ok(!-e $h->dir . '/work/tree', 'and no repository is left');
-$h->no_script('tar');
-$h->succeeds('apply');
+$g->refused(2, 'the disk is full', 'apply');
+ok(!-e $g->dir . '/work/tree', 'and no repository is left');
+$g->no_script('tar');
+$g->succeeds('apply');
+spew($BASE, $base =~ s/^tree = \w+/tree = $other/mr);
+$g->refused(2, 'holds another upstream', 'apply');
 
 done_testing();
