@@ -20,13 +20,21 @@ my ($one, $two) =
   qw(one/0001-Change-line-3.patch two/0001-Change-line-20.patch);
 my $agree = "patches/ and the worktree agree\n";
 
+# A new project, with all or some patches applied.
 sub start
 {
+	my (@apply) = @_;
 	$f = Fixture->new;
 	$dir = $f->dir;
 	$tree = "$dir/work/tree";
 	$patches = "$dir/patches/18";
+	$f->succeeds(@apply) if @apply;
 	return;
+}
+
+sub files
+{
+	return join ' ', map { s{.*/}{}r } glob "$patches/*/*";
 }
 
 # A commit that adds to a file.
@@ -66,8 +74,7 @@ sub exports
 }
 
 # Apply.
-start();
-$f->succeeds('apply');
+start('apply');
 like(slurp("$tree/README"), qr/^three\n(.*\n)*twenty\n/m, 'both are applied');
 is( slurp("$tree/hidden"),
 	"tracked, though ignored\n",
@@ -233,8 +240,7 @@ $f->git(qw(checkout -q series));
 $f->succeeds('apply');
 
 # A patch that does not apply; one that applies only after another topic.
-start();
-$f->pgseries('apply', 0);
+start('apply', 0);
 my $good = slurp("$patches/$two");
 spew("$patches/$two", $good =~ s/^-line 20$/-line twenty-one/mr);
 $f->refused(3,
@@ -321,7 +327,7 @@ for my $try (0 .. 5)
 		is(($f->pgseries('status'))[2], '', 'the list is whole');
 		$f->pgseries('export');
 	}
-	is( join(' ', map { s{.*/}{}r } glob "$patches/*/*"),
+	is( files(),
 		'0001-Start-a-file.patch 0002-Change-line-3.patch 0001-Change-line-20.patch',
 		'the files');
 	exports($agree);
@@ -330,23 +336,20 @@ for my $try (0 .. 5)
 # A message that git am would not give back is refused, and nothing is lost.
 foreach my $body ("x\n---\ny", "x\n\nIndex: y\nz", "From: X <x\@y>\n\nx")
 {
-	start();
-	$f->succeeds('apply');
+	start('apply');
 	commit('src/b.c', "int first;\n", "Start a file\n\n$body");
 	$f->refused(2, '"Start a file" does not survive as a patch',
 		'export', '--topic=two');
-	is( join(' ', map { s{.*/}{}r } glob "$patches/*/*"),
+	is( files(),
 		'0001-Change-line-3.patch 0001-Change-line-20.patch',
 		'nothing is written');
 }
-start();
-$f->succeeds('apply');
+start('apply');
 $f->git(qw(commit -q --allow-empty -m Nothing));
 $f->refused(2, 'does not survive as a patch', 'export', '--topic=two');
 
 # Patches that somebody else has changed meanwhile
-start();
-$f->succeeds('apply');
+start('apply');
 commit('src/b.c', "int first;\n", 'Start a file');
 spew("$patches/$one", slurp("$patches/$one") =~ s/The body/Their body/r);
 $f->refused(2, 'has changed since apply or export', 'export', '--topic=two');
@@ -356,24 +359,21 @@ unlike(slurp("$patches/$one"), qr/Their body/, 'unless they are to go');
 exports($agree);
 
 # What a full disk leaves of a checkout is nobody's change.
-start();
-$f->succeeds('apply', 0);
+start('apply', 0);
 $f->git(qw(update-ref refs/pgseries-state/checkout upstream));
 append("$tree/README", "half\n");
 $f->succeeds('apply');
 is($f->git(qw(status --porcelain)), '', 'a checkout is completed');
 
 # A branch that is gone, in a tree with work: nothing is unpacked or dropped.
-start();
-$f->succeeds('apply');
+start('apply');
 $f->git(qw(branch -m upstream other));
 $f->refused(2, 'has no branch "upstream"', 'status');
 ok(-e "$dir/work/scratch/.git", 'the scratch tree stays');
 $f->git(qw(branch -m other upstream));
 
 # A work directory that was moved
-start();
-$f->succeeds('apply');
+start('apply');
 rename "$dir/work", "$dir/moved" or die $!;
 spew("$patches/$one", slurp("$patches/$one") =~ s/The body/A body/r);
 $f->succeeds('apply', { PGSERIES_WORKDIR => "$dir/moved" });
