@@ -250,25 +250,22 @@ is_deeply(
 	my $turn = 100;
 	local *PgSeries::Bench::one_time =
 	  sub { my ($self, $b) = @_; return $b eq 'patched' ? 300 : $turn++ };
-	my $r = bench(pairs => 8)->timing($m, {});
-	my @columns = map {
-		my $k = $_;
-		[ map { $_->{$k} } @{ $r->{pairs} } ]
-	} qw(base patched order);
-	my ($first, $second) = map {
-		my $k = $_;
-		[ map { $_->{$k} } @{ $r->{aa} } ]
-	} qw(first second);
-	is("@{ $columns[1] }", '300 ' x 7 . '300', 'patched is patched');
-	is("@{ $columns[0] }", "@$first", 'base is measured once for both');
-	is(join(' ', sort @$first, @$second), join(' ', 100 .. 115), 'A/A');
-	cmp_ok(scalar(uniq(@{ $columns[2] })), '>', 1, 'the order varies');
-	is(@{ bench()->timing($m, {})->{pairs} }, 2, "the benchmark's pairs");
-	is( join(' ',
-			map { $_->{order} }
-			  @{ bench(pairs => 8)->timing($m, {})->{pairs} }),
-		"@{ $columns[2] }",
-		'a seed gives an order');
+	my $column = sub {
+		my ($result, $list, $k) = @_;
+		return join ' ', map { $_->{$k} } @{ $result->{$list} };
+	};
+	my ($r, $again, $own) =
+	  map { bench(@$_)->timing($m, {}) } ([ pairs => 8 ]) x 2, [];
+	my ($first, $second) = map { $column->($r, 'aa', $_) } qw(first second);
+	is($column->($r, 'pairs', 'patched'), '300 ' x 7 . '300', 'patched');
+	is($column->($r, 'pairs', 'base'), $first, 'base is measured once');
+	is( join(' ', sort split / /, "$first $second"),
+		join(' ', 100 .. 115),
+		'and again for A/A');
+	my $order = $column->($r, 'pairs', 'order');
+	cmp_ok(scalar(uniq(split / /, $order)), '>', 1, 'the order varies');
+	is($column->($again, 'pairs', 'order'), $order, 'a seed gives an order');
+	is(@{ $own->{pairs} }, 2, "the benchmark's pairs");
 }
 
 # One time: of the second call, in nanoseconds for each iteration; or of pgbench
