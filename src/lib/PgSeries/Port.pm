@@ -64,13 +64,17 @@ sub port
 		} @patches)
 	{
 		progress("applying $patch->{file}");
-		my $status = git_status(
-			$tree,
-			[
-				qw(am -q -3 --keep-cr --committer-date-is-author-date --no-gpg-sign),
-				$patch->{path}
-			],
-			err => \my $err);
+		my $err;
+		my $status = PgSeries::Series::undisturbed(
+			sub {
+				return git_status(
+					$tree,
+					[
+						qw(am -q -3 --keep-cr --committer-date-is-author-date --no-gpg-sign),
+						$patch->{path}
+					],
+					err => \$err);
+			});
 		fail(
 			3,
 			"$patch->{file} of base $other does not merge",

@@ -332,14 +332,18 @@ sub is_worktree
 sub apply_one
 {
 	my ($self, $scratch, $patch) = @_;
-	my $status = git_status(
-		$scratch,
-		[
-			qw(am -q --reject --keep-cr --committer-date-is-author-date --no-gpg-sign),
-			$patch->{path}
-		],
-		out => \my $out,
-		err => \my $err);
+	my ($out, $err);
+	my $status = undisturbed(
+		sub {
+			return git_status(
+				$scratch,
+				[
+					qw(am -q --reject --keep-cr --committer-date-is-author-date --no-gpg-sign),
+					$patch->{path}
+				],
+				out => \$out,
+				err => \$err);
+		});
 	return if $status == 0;
 	fail(
 		2,
@@ -456,8 +460,8 @@ sub complete_checkout
 	return;
 }
 
-# Runs the code to its end: an interrupt waits until then.  One that ends git while it
-# changes a ref can leave the ref locked.
+# Runs the code to its end, and returns its value: an interrupt waits until then.  One that ends git while it
+# changes a ref, as git am does, can leave a lock behind.
 sub undisturbed
 {
 	my ($code) = @_;
@@ -465,11 +469,12 @@ sub undisturbed
 	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
 	my $mask = POSIX::SigSet->new();
 	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $signals, $mask);
-	my $ok = eval { $code->(); 1 };
+	my $result;
+	my $ok = eval { $result = $code->(); 1 };
 	my $error = $@;
 	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
 	die $error unless $ok;
-	return;
+	return $result;
 }
 
 # The commit that apply or export left behind: later ones are the person's.
