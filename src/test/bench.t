@@ -13,9 +13,9 @@ use Fixture qw(error_of fails said);
 use JSON::PP;
 use List::Util qw(uniq);
 use PgSeries::Bench;
+use PgSeries::CLI;
 use PgSeries::Report::Results qw(case_text);
-use PgSeries::Util
-  qw(make_dir read_file run_status slurp_json take_lock write_file);
+use PgSeries::Util            qw(make_dir read_file slurp_json write_file);
 use Test::More;
 
 my $top = abs_path("$FindBin::RealBin/../..");
@@ -64,28 +64,26 @@ EOT
 	is(join(',', @is), $want // '', "$function $arguments");
 }
 
-# What the command refuses before it waits for the lock
+# What the command refuses
+my $c = bless { config => PgSeries::Config->new(top => $top) },
+  'PgSeries::CLI';
+foreach my $case (
+	[ 'there is no benchmark "no"; choose', {}, 'no' ],
+	[ 'cannot make directory ', { output => "$0/x" }, 'all' ],
+	[
+		'no case of many-indexes matches',
+		{ case => ['indexes=7'] },
+		'many-indexes'
+	],
+	[
+		'the gate has nothing to judge',
+		{ gate => 1, method => 'time' },
+		'many-indexes'
+	])
 {
-	local %ENV =
-	  (%ENV, PGSERIES_WORKDIR => "$dir", PGSERIES_BUILDDIR => "$dir/build");
-	take_lock("$dir/lock");
-	foreach my $case (split /\n/, <<'EOT')
-no | there is no benchmark "no"; choose
-all --output=/dev/null/x | cannot make directory 
-many-indexes --case=indexes=7 | no case of many-indexes matches; see
-many-indexes --gate=1 --method=time | the gate has nothing to judge
-EOT
-	{
-		my ($words, $want) = split / \| /, $case;
-		my $status = run_status(
-			[
-				qw(timeout 20), "$top/src/bin/pgseries",
-				'bench', split / /,
-				$words
-			],
-			err => \my $err);
-		like("$status: $err", qr/^2: pgseries: \Q$want\E/, "bench $words");
-	}
+	my ($want, $option, $name) = @$case;
+	$c->{option} = $option;
+	fails("2: $want", sub { PgSeries::Bench::check_arguments($c, $name) });
 }
 
 # meta.json
@@ -315,7 +313,7 @@ sub command
 	local *Config::top = sub { return "$dir" };
 	local *PgSeries::CLI::config = sub { return bless {}, 'Config' };
 	local *PgSeries::CLI::say = sub { print STDERR $_[1]; return };
-	my $c = bless { option => \%option }, 'PgSeries::CLI';
+	$c->{option} = \%option;
 	my ($code, $error);
 	$said = said(
 		sub {

@@ -92,6 +92,7 @@ stress crash --seed=-1: --seed=-1 is not a seed
 stress crash --count=x: value "x" invalid for option count (number expected)
 bench all --gate=x: value "x" invalid for option gate (real number expected)
 bench all --pairs: option pairs requires an argument
+bench all --case=x: --case=x is not NAME=VALUE
 EOT
 {
 	my ($arguments, $says) = split /: /, $_, 2;
@@ -104,7 +105,7 @@ EOT
 ($out) = $f->succeeds('status');
 like(
 	$out,
-	qr{^base: \Q$dir\E/patches/18, for PostgreSQL 18\.6\n(?:.*\n)*worktree: .*: not made yet \(pgseries apply\)\n.*\nbuild patched: +not built  }m,
+	qr{^base: \Q$dir\E/patches/18, for PostgreSQL 18\.6\n(?:.*\n)*topic two: \n +2  two/0001  Change line 20\nworktree: .*: not made yet \(pgseries apply\)\n.*\nbuild patched: +not built  }m,
 	'status while another command runs');
 {
 	local $SIG{ALRM} = sub { flock($lock, LOCK_UN) or die $!; };
