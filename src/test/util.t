@@ -20,7 +20,7 @@ use Fixture qw(fails said);
 use POSIX   ();
 use PgSeries::Server;
 use PgSeries::Util
-  qw(capture in_parallel on_exit progress read_file run run_cleanups run_status take_lock write_file);
+  qw(capture in_parallel on_exit progress read_file run run_cleanups run_status write_file);
 use Test::More;
 use Time::HiRes qw(usleep);
 
@@ -155,28 +155,12 @@ sub gone
 	return 0;
 }
 
-# A second command waits for the lock.
-my $pid = process(
-	sub {
-		take_lock("$dir/lock");
-		write_file("$dir/locked", '');
-		sleep 1;
-		write_file("$dir/first", '');
-	});
-usleep(50000) until -e "$dir/locked";
-like(
-	said(sub { take_lock("$dir/lock"); }),
-	qr/waiting for another/,
-	'a lock: says so');
-ok(-e "$dir/first", 'and is waited for');
-waitpid($pid, 0);
-
 # An interrupt ends the child's whole process group.  A second one is late: what
 # must be undone is undone, by programs that do not ignore it.
 my $says = q(print $SIG{INT} || 'DEFAULT', ' ', $SIG{HUP} || 'DEFAULT');
 my $undo = sub { write_file("$dir/undone", capture([ $^X, '-e', $says ])); };
 my $spawn = [ 'sh', '-c', "sleep 60 & echo \$! >$dir/child; wait" ];
-$pid = process(sub { on_exit($undo); run($spawn); });
+my $pid = process(sub { on_exit($undo); run($spawn); });
 usleep(50000) until -s "$dir/child";
 my $start = time;
 kill 'INT', $pid;
@@ -215,16 +199,8 @@ is(join(' ', map { /undone-(\d)/ } sort glob "$dir/undone-*"),
 ok(gone(read_file("$dir/job$_") + 0), "job $_ is gone") for 1, 2;
 
 # A cluster is of the build that its stamp names.
-{
-
-	package NoWork;
-
-	sub user        { return; }
-	sub environment { return {}; }
-}
-my $server = PgSeries::Server->new(
-	bless({}, 'NoWork'),
-	{ name => 'x', dir => "$dir", stamp => "$dir/stamp", bin => "$dir" },);
+my $server = PgSeries::Server->new(undef,
+	{ name => 'x', dir => "$dir", stamp => "$dir/stamp" });
 mkdir "$dir/data";
 write_file("$dir/stamp", "commit 1\n");
 ok(!$server->fits_build, 'a cluster without a stamp');
