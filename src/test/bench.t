@@ -87,21 +87,12 @@ foreach my $case (
 }
 
 # meta.json
-sub metas
-{
-	my (%files) = @_;
-	my $at = File::Temp->newdir();
-	foreach my $name (keys %files)
-	{
-		make_dir("$at/$name");
-		write_file("$at/$name/meta.json", $files{$name});
-	}
-	return PgSeries::Bench::read_metas("$at");
-}
-fails('2: two benchmarks are named "a"',
-	sub { metas('t/a' => '{}', 'u/a' => '{}') });
-fails('2: .*measure "m" names no plan node',
-	sub { metas('t/a' => '{"measures": [{"name": "m"}]}') });
+my $read = sub { PgSeries::Bench::read_metas("$dir/metas") };
+make_dir("$dir/metas/$_/a") foreach qw(t u);
+write_file("$dir/metas/t/a/meta.json", '{"measures": [{"name": "m"}]}');
+fails('2: .*measure "m" names no plan node', $read);
+write_file("$dir/metas/$_/a/meta.json", '{}') foreach qw(t u);
+fails('2: two benchmarks are named "a"', $read);
 
 # What is filled in, and what is checked
 my $m = $json->decode(<<'EOT');
@@ -438,20 +429,16 @@ foreach my $name (sort keys %metas)
 	push @wrong, 'no case' unless PgSeries::Bench::cases($of, undef, {});
 	push @wrong, 'not ASCII'
 	  if read_file("$of->{dir}/meta.json") =~ /[^\x00-\x7f]/;
-	foreach my $measure (@{ $of->{measures} })
+	foreach my $m (@{ $of->{measures} })
 	{
-		my %values = (
-			%{ $of->{values} }, %{ $measure->{values} || {} },
-			low => 1,
-			high => 1);
-		my $file = $measure->{script} // $of->{setup};
-		push @wrong, $file unless -f "$of->{dir}/$file";
-		push @wrong, grep { !$known{$_} } keys %$measure;
-		push @wrong, 'better'
-		  unless $measure->{better} =~ /^(?:lower|higher)\z/;
+		my %values = map { $_ => 1 } qw(low high),
+		  map { keys %$_ } $of->{values}, $m->{values} || {};
 		push @wrong,
-		  grep { !$values{$_} } $measure->{label} =~ /(?<!:):(\w+)/g,
-		  keys %{ $measure->{where} || {} };
+		  grep { !-f "$of->{dir}/$_" } $m->{script} // $of->{setup};
+		push @wrong, grep { !$known{$_} } keys %$m;
+		push @wrong, grep { !/^(?:lower|higher)\z/ } $m->{better};
+		push @wrong, grep { !$values{$_} } $m->{label} =~ /(?<!:):(\w+)/g,
+		  keys %{ $m->{where} || {} };
 	}
 	is("@wrong", '', "$name: names, files and labels");
 }
