@@ -51,10 +51,8 @@ is_deeply(
 	paired_ratio([ 4, 2 ], [ 5, 5 ]),
 	{ ratio => 0.75, lo => undef, hi => undef },
 	'too few pairs for an interval');
-foreach my $pair ([ 0, 1 ], [ 1, 0 ], [ 1, -1 ])
-{
-	ok(!eval { paired_ratio($pair); 1 }, "a pair of @$pair is refused");
-}
+ok(!eval { paired_ratio($_); 1 }, "a pair of @$_ is refused")
+  foreach [ 0, 1 ], [ 1, 0 ], [ 1, -1 ];
 
 # verdict: every rule, and both sides of its limits.  Columns: ratio, interval,
 # A/A interval, verdict where lower is better.
@@ -84,9 +82,7 @@ foreach my $rule (@rules)
 		{ ratio => $ratio, lo => $lo, hi => $hi },
 		{ ratio => 1, lo => $aa_lo, hi => $aa_hi });
 	is(verdict(@args, 'lower'), $want, "verdict: $name");
-	is( verdict(@args, 'higher'),
-		$mirror{$want} || $want,
-		"verdict: $name, higher is better");
+	is(verdict(@args, 'higher'), $mirror{$want} || $want, 'higher');
 }
 
 done_testing();
