@@ -49,6 +49,8 @@ my $server = PgSeries::Server->new(
 	settings => \%settings);
 $server->create;
 $server->start;
+is($server->sql('show listen_addresses'),
+	'', 'servers of the tool have no TCP');
 
 # Runs the script on a database.  What it says of a topic has to be the verdict wanted,
 # and its text like the patterns that follow.  Returns all that it printed.
