@@ -4,7 +4,7 @@ use strict;
 use warnings FATAL => 'all';
 
 use PgSeries::Git  qw(commit_id git_capture git_status);
-use PgSeries::Util qw(fail progress);
+use PgSeries::Util qw(fail progress undisturbed);
 
 =pod
 
@@ -65,7 +65,7 @@ sub port
 	{
 		progress("applying $patch->{file}");
 		my $err;
-		my $status = PgSeries::Series::undisturbed(
+		my $status = undisturbed(
 			sub {
 				return git_status(
 					$tree,

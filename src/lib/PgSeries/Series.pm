@@ -8,10 +8,10 @@ use File::Basename qw(basename dirname);
 use File::Glob     qw(:bsd_glob);
 use File::Path     qw(remove_tree);
 use File::Temp     ();
-use POSIX          ();
 use PgSeries::Git  qw(commit_id git git_capture git_status patched_tree);
 use PgSeries::Upstream;
-use PgSeries::Util qw(fail make_dir progress read_file write_file);
+use PgSeries::Util
+  qw(fail make_dir progress read_file undisturbed write_file);
 
 =pod
 
@@ -458,23 +458,6 @@ sub complete_checkout
 			git($tree, qw(update-ref -d), CHECKOUT);
 		});
 	return;
-}
-
-# Runs the code to its end, and returns its value: an interrupt waits until then.  One that ends git while it
-# changes a ref, as git am does, can leave a lock behind.
-sub undisturbed
-{
-	my ($code) = @_;
-	my $signals =
-	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
-	my $mask = POSIX::SigSet->new();
-	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $signals, $mask);
-	my $result;
-	my $ok = eval { $result = $code->(); 1 };
-	my $error = $@;
-	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
-	die $error unless $ok;
-	return $result;
 }
 
 # The commit that apply or export left behind: later ones are the person's.

@@ -16,7 +16,7 @@ use Time::HiRes    qw(usleep);
 our @EXPORT_OK = qw(
   as_error capture fail find_tool in_parallel info make_dir minutes note_interrupts
   on_exit processors progress read_file run run_cleanups run_status slurp_json
-  take_lock tail_file write_file
+  take_lock tail_file undisturbed write_file
 );
 
 # What programs say, git among them.
@@ -154,15 +154,36 @@ sub interrupt
 	};
 }
 
-# Forks with interrupts blocked: one between fork and the assignment must not lose
-# the child.  Returns the child's process number (0 in the child) and the signal
-# mask to restore.
-sub fork_blocked
+# Interrupts wait from here on.  Returns the signal mask to restore.
+sub block_interrupts
 {
 	my $block =
 	  POSIX::SigSet->new(POSIX::SIGINT(), POSIX::SIGTERM(), POSIX::SIGHUP());
 	my $mask = POSIX::SigSet->new();
 	POSIX::sigprocmask(POSIX::SIG_BLOCK(), $block, $mask);
+	return $mask;
+}
+
+# Runs the code to its end, and returns its value: an interrupt waits until then.  One
+# that ends git while it changes a ref, as git am does, can leave a lock behind.
+sub undisturbed
+{
+	my ($code) = @_;
+	my $mask = block_interrupts();
+	my $result;
+	my $ok = eval { $result = $code->(); 1 };
+	my $error = $@;
+	POSIX::sigprocmask(POSIX::SIG_SETMASK(), $mask);
+	die $error unless $ok;
+	return $result;
+}
+
+# Forks with interrupts blocked: one between fork and the assignment must not lose
+# the child.  Returns the child's process number (0 in the child) and the signal
+# mask to restore.
+sub fork_blocked
+{
+	my $mask = block_interrupts();
 	my $pid = fork();
 	return ($pid, $mask) if defined $pid;
 	my $why = "$!";
