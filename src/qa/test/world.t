@@ -49,6 +49,7 @@ is_deeply(
 	'suites and single tests that patches touch');
 
 # meson as a script, which does what the test says.
+my $program = "$dir/tmp_install/inst/bin/postgres";
 {
 
 	package Fake;
@@ -87,7 +88,8 @@ sub meson
 	write_file("$dir/meson", <<"EOT");
 #!/bin/sh
 case "\$*" in
-*"--suite setup"*) cp $dir/setup.json $dir/meson-logs/testlog-setup.json ;;
+*"--suite setup"*) cp $dir/setup.json $dir/meson-logs/testlog-setup.json
+	mkdir -p $dir/tmp_install/inst/bin; [ -e $program ] || echo server >$program ;;
 *) echo "\$@" >>$dir/called
 	cp $dir/tests.json "$dir/meson-logs/\$(echo "\$3" | cut -c11-).json"
 	exit $status ;;
@@ -127,6 +129,17 @@ for ([ 'touched', 'cube' ], [ 'whole', 'cube isolation regress' ])
 	is(join(' ', read_file("$dir/called") =~ /--suite (\S+)/g),
 		$suites, "what runs: $how");
 }
+
+# Under valgrind: the server program is a script, and its logs are a result.
+write_file($program, 'the script of an earlier run');
+ok(!eval { $test->run_suites('valgrind', ['cube'], []); 1 },
+	'valgrind: no server ran');
+like($@->{message}, qr/^no server ran under valgrind/, 'which is an error');
+is(read_file("$program.bin"), "server\n", 'the server program');
+like(
+	read_file($program),
+	qr{^exec valgrind .*--suppressions=\Q$dir\E/src/tools/valgrind.supp .*--log-file=\Q$dir\E/valgrind/%p.log "\$0.bin" "\$@"$}ms,
+	'and the script in its place');
 
 # make check-world: what it printed, and its exit status.
 my $printed = <<'EOT';
