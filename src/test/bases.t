@@ -7,7 +7,7 @@ use FindBin;
 use lib "$FindBin::RealBin/lib";
 
 use File::Path qw(make_path);
-use Fixture    qw(refuses slurp spew);
+use Fixture    qw(slurp spew);
 use Test::More;
 
 my $f = Fixture->new;

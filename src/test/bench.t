@@ -14,8 +14,7 @@ use JSON::PP;
 use List::Util qw(uniq);
 use PgSeries::Bench;
 use PgSeries::CLI;
-use PgSeries::Report::Results qw(case_text);
-use PgSeries::Util            qw(make_dir read_file slurp_json write_file);
+use PgSeries::Util qw(make_dir read_file slurp_json write_file);
 use Test::More;
 
 my $top = abs_path("$FindBin::RealBin/../..");

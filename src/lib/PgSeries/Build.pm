@@ -9,7 +9,7 @@ use File::Path       qw(remove_tree);
 use PgSeries::Config ();
 use PgSeries::Git    qw(git git_capture);
 use PgSeries::Util
-  qw(capture fail find_tool info make_dir minutes on_exit processors progress read_file run run_status tail_file write_file);
+  qw(capture fail find_tool info make_dir minutes on_exit progress read_file run tail_file write_file);
 
 =pod
 

@@ -3,14 +3,11 @@ package PgSeries::Test;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Glob    qw(:bsd_glob);
-use File::Path    qw(remove_tree);
-use JSON::PP      ();
-use List::Util    qw(uniq);
-use PgSeries::Git qw(git);
+use File::Glob qw(:bsd_glob);
+use JSON::PP   ();
+use List::Util qw(uniq);
 use PgSeries::Server;
-use PgSeries::Util
-  qw(fail info make_dir on_exit processors progress read_file run_status tail_file write_file);
+use PgSeries::Util qw(fail info progress read_file run_status tail_file);
 
 =pod
 
