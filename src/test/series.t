@@ -415,8 +415,9 @@ for my $try (0 .. 15)
 			qr/^pgseries: interrupted by SIGINT; .*same command/m,
 			"try $try: says so");
 	}
-	else {
-			 is($s, $s == 258 ? 258 : 0, "try $try: ended before")
+	else
+	{
+		is($s, $s == 258 ? 258 : 0, "try $try: ended before")
 		  or diag($e);
 	}
 	$f->succeeds('apply');
