@@ -248,8 +248,8 @@ sub commit
 	{
 		my $root = git_capture($repository, @root);
 		return $root
-		  if git_capture($repository, 'rev-parse', "$root^{tree}") eq
-		  $self->{tree};
+		  if git_capture($repository, qw(log -1 --format=%s%x20%T), $root) eq
+		  "PostgreSQL $self->{version} $self->{tree}";
 		fail(
 			2,
 			"$repository holds another upstream than $self->{file} names",
