@@ -227,9 +227,6 @@ summaries: 65 characters, full stop, squash mark
 > MESSAGE .*full stop
 > MESSAGE "squash!"
 
-summary of 64 characters beyond ASCII, line of 76, a long link
-1 message AE64\n\nWHYX64 12345678901\n\nAuthor: Ann <a@b.c>\nDiscussion: https://postgr.es/m/X64X64
-
 one line of narrative, no discussion
 1 message Make it\n\nFoo was slow.\n\nLINK
 2 message Test it\n\nWHY\nReviewed-by: Ann
@@ -265,7 +262,13 @@ files that a patch must not touch
 > one forbidden-path diff .*pgseries.conf: a patch must not touch .*pgseries.conf
 > one forbidden-path diff .*catversion.h: a patch must not touch .*catversion.h
 
-files that it may touch
+what is allowed: 64 characters beyond ASCII, a line of 76, a long link, these files, a C file that is included, one listed in the directory above
+1 message AE64\n\nWHYX64 12345678901\n\nAuthor: Ann <a@b.c>\nDiscussion: https://postgr.es/m/X64X64
+1 $foo/part.c int y;\n
+1 $foo/sub/deep.c int z;\n
+1 $foo/bar.c /int x/int x\n#include "part.c"/
+1 $foo/Makefile /bar\.o/bar.o sub/deep.o/
+1 $foo/meson.build /\n\)/\n  'sub/deep.c',\n)/
 1 $foo/gone.c
 1 configure x\n
 1 meson_options.txt x\n
@@ -298,20 +301,11 @@ files and a module that are not listed, tests without schedule
 > two listed diff .*one.sql: one is in no Makefile
 > two listed diff .*x.pl: t/001_x.pl is in no meson.build
 
-a C file that is included, one listed in the directory above
-1 $foo/part.c int y;\n
-1 $foo/sub/deep.c int z;\n
-1 $foo/bar.c /int x/int x\n#include "part.c"/
-1 $foo/Makefile /bar\.o/bar.o sub/deep.o/
-1 $foo/meson.build /\n\)/\n  'sub/deep.c',\n)/
-
-a setting without documentation; change of an old one
+a setting without documentation, change of an old one; OIDs out of range, rows that keep theirs
 1 doc/src/sgml/config.sgml
 1 $misc/guc_tables.c /enable_new/Enable_New/
 1 $misc/guc_tables.c /"old", PGC_US/"old", PGC_S/
 > one gucs \+.*"Enable_New".*: no id="guc-enable-new"
-
-OIDs out of range, rows that keep theirs
 1 $am.dat /'405'/'405', x => '1'/
 1 $am.dat /'8700'/'8700', x => '1'/
 1 $am.dat /\A/{ oid => '7999', array_type_oid => '10000' },\n/
