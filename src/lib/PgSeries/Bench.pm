@@ -116,7 +116,7 @@ sub check_valgrind
 
 # Builds what is to be compared.  Options: "pairs" and "seconds" in place of the
 # benchmark's own; "seed" of the order of runs; "output", a directory for the results
-# (BUILD/results); "scale", for the result (full).
+# (BUILD/results, for master BUILD/results/master); "scale", for the result (full).
 sub new
 {
 	my ($class, $c, %opt) = @_;
@@ -129,7 +129,11 @@ sub new
 		build => \%build,
 		base => $c->series->upstream->version,
 		patched => $c->series->key($c->series->patches),
-		output => make_dir($opt{output} || $config->build . '/results'),
+		output => make_dir(
+				 $opt{output}
+			  || $config->build
+			  . '/results'
+			  . ($config->base eq '18' ? '' : '/' . $config->base)),
 		seed => ($opt{seed} // time % 1_000_000) + 0,
 		failed => [],
 		same_rows => 0,

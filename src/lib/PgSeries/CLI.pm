@@ -99,7 +99,7 @@ bench NAME...|all
   --pairs=N          number of A/B pairs (default: the benchmark's)
   --seconds=NUMBER   length of one timed run
   --seed=N           seed of the order of the pairs
-  --output=DIR       directory for the results (default: BUILD/results)
+  --output=DIR       directory for the results (default: BUILD/results[/master])
   Example: pgseries bench many-indexes --method=instructions --case indexes=60
 report
   write BUILD/report/index.html: plots, worst cases, all figures

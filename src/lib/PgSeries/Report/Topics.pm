@@ -164,7 +164,8 @@ sub _found
 	return {
 		%$figure,
 		series => \@found,
-		cores => $result->{machine}{cores}
+		cores => $result->{machine}{cores},
+		version => $result->{base}
 	};
 }
 
@@ -214,7 +215,7 @@ sub _value_of
 		my $median = $said->{$what}[0];
 		return ($median, quantity($series, $median));
 	}
-	return $figure->{cores} if $what eq 'cores';
+	return $figure->{$what} if $what eq 'cores' || $what eq 'version';
 	return ($ratio,
 		$figure->{all} ? ratio($ratio) : ratio_text($series, $said))
 	  if $what eq 'ratio';
