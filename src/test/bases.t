@@ -72,8 +72,9 @@ $f->refused(3, 'two/0001-Change-line-20.patch of base 18 does not merge',
 $f->refused(2, 'is in progress', 'port', 'two', '--from=18', '--to=master');
 my $readme = "$dir/work/master/tree/README";
 spew($readme, slurp($readme) =~ s/^<<<.*?^>>>>.*?\n/twenty\n/msr);
-system("cd $dir/work/master/tree && $git add README && $git am --continue -q")
-  == 0
+system(
+	"cd $dir/work/master/tree && $git add README && GIT_EDITOR=true $git cherry-pick --continue >/dev/null"
+  ) == 0
   or die;
 ($out) = $f->succeeds('port', 'two', '--from=18', '--to=master');
 is($out, "nothing is missing\n", 'mended by hand');

@@ -357,7 +357,7 @@ sub status
 		my @dirty = $busy ? () : $series->dirty;
 		my @new = $series->unexported;
 		$state =
-			$busy  ? 'a git am or rebase is in progress'
+			$busy  ? 'a git am, rebase or cherry-pick is in progress'
 		  : @dirty ? @dirty . ' uncommitted changes'
 		  : @new   ? @new . ' commits not exported'
 		  :          'clean';

@@ -38,7 +38,8 @@ sub command
 
 # Applies those patches of a topic of $from that $to lacks, told by their subjects and by
 # the lines "only here" of single patches, to the branch "series" of $to's worktree with
-# git am -3, which merges what has moved.
+# git cherry-pick, which merges what has moved.  The commits are those of the topic alone:
+# am -3 needs the files that a patch was made from, which other topics may have changed.
 # Returns their files.  The first one that does not merge is left there for the person,
 # with an error of code 3; the next call goes on with those after it.  Nothing is written
 # to patches/: that is what export is for.
@@ -51,7 +52,11 @@ sub port
 	my $export = "pgseries export --base=$base --topic=$topic";
 	$to->apply unless defined commit_id($tree, 'refs/heads/series');
 	$to->must_be_on_series('commit or drop them there');
-	$to->fetch_from($from, $from->commit_of($from->alone($topic)));
+	my $alone = $from->commit_of($from->alone($topic));
+	$to->fetch_from($from, $alone);
+	my %commit =
+	  reverse map { split / /, $_, 2 } split /\n/,
+	  git_capture($tree, qw(log --format=%H%x20%s), $alone);
 	my %has = map { $_ => 1 } split /\n/,
 	  git_capture($tree, qw(log --format=%s), $to->base . '..series');
 	my @done;
@@ -70,15 +75,15 @@ sub port
 				return git_status(
 					$tree,
 					[
-						qw(am -q -3 --keep-cr --committer-date-is-author-date --no-gpg-sign),
-						$patch->{path}
+						qw(cherry-pick --no-gpg-sign),
+						$commit{ $from->subject($patch->{path}) }
 					],
 					err => \$err);
 			});
 		fail(
 			3,
 			"$patch->{file} of base $other does not merge",
-			"mend it in $tree (git status; git add; git am --continue), run the same command again, at last: $export",
+			"mend it in $tree (git status; git add; git cherry-pick --continue), run the same command again, at last: $export",
 			$err) if $status != 0;
 		push @done, $patch->{file};
 	}
