@@ -249,17 +249,6 @@ $config = project();
 raises(sub { read_results($config, "$dir/none") },
 	'there are no results in ');
 
-# Another base has its own results, where there are any.
-my $other = bless { %$config, base => 'master' }, 'PgSeries::Config';
-is((read_results($other))[0]{base}, '18.6', 'results of 18 stand in');
-make_path($config->top . '/benchmarks/results/master');
-write_file(
-	$config->top . '/benchmarks/results/master/planning.json',
-	read_file($config->top . '/benchmarks/results/planning.json') =~
-	  s/"18\.6"/"20devel"/r);
-is((read_results($other))[0]{base}, '20devel', 'results of another base');
-is((read_results($config))[0]{base}, '18.6', 'those of 18 stay');
-
 # Placeholders
 my $fill = filler('letter', $topics, \@results, 'indexes');
 foreach my $case (cases(<<'CASES'))
@@ -267,7 +256,7 @@ foreach my $case (cases(<<'CASES'))
 {plan:ratio}, {tps:ratio}, {few:ratio} | 0.125, 2.000 [1.991, 2.009], 0.990, too few pairs
 {plan:times}, {tps:times} | 0.125, 2.00
 {plan:verdict}, {one:verdict} | better, worse
-{plan:indexes} {tps:clients} {tps:pairs} {tps:cores} {tps:version} | 2,000 2 8 2 18.6
+{plan:indexes} {tps:clients} {tps:pairs} {tps:cores} | 2,000 2 8 2
 {time:base} | 3.00 us
 {all:ratio} ({all:verdict}) | 0.125 to 2.000 (2 better, 1 inconclusive, 1 worse)
 {tpss:clients} | 1 to 2

@@ -35,9 +35,8 @@ our @EXPORT_OK = qw(case_text figure fill_label medians number quantity
 # is none.
 use constant INVISIBLE => { lo => 1 - 0.0005, hi => 1 + 0.0005 };
 
-# Returns the results of a directory, sorted by name: by default those in
-# benchmarks/results, or, where benchmarks/results/BASE has them, those of another base
-# than 18.  Each has its path as "file" and its series in "groups": one for each
+# Returns the results of a directory (of benchmarks/results by default), sorted by
+# name.  Each has its path as "file" and its series in "groups": one for each
 # measure and unit, { head, series }, where "head" is the label that all its series
 # share, or undef.  Each series gets "text", the label with what it does not say of
 # the case, and "row", which tells it from the others of its group.
@@ -46,11 +45,8 @@ use constant INVISIBLE => { lo => 1 - 0.0005, hi => 1 + 0.0005 };
 sub read_results
 {
 	my ($config, $dir) = @_;
-	my $own = !defined $dir && $config->base ne '18' ? $config->base : undef;
 	$dir //= $config->top . '/benchmarks/results';
-	my @files =
-	  map { defined $own && -f "$dir/$own/$_" ? "$dir/$own/$_" : "$dir/$_" }
-	  sort map { basename($_) } bsd_glob("$dir/*.json");
+	my @files = sort(bsd_glob("$dir/*.json"));
 
 	fail(2, "there are no results in $dir", 'run: pgseries bench all')
 	  unless @files;

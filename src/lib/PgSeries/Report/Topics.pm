@@ -164,8 +164,7 @@ sub _found
 	return {
 		%$figure,
 		series => \@found,
-		cores => $result->{machine}{cores},
-		version => $result->{base}
+		cores => $result->{machine}{cores}
 	};
 }
 
@@ -215,7 +214,7 @@ sub _value_of
 		my $median = $said->{$what}[0];
 		return ($median, quantity($series, $median));
 	}
-	return $figure->{$what} if $what eq 'cores' || $what eq 'version';
+	return $figure->{cores} if $what eq 'cores';
 	return ($ratio,
 		$figure->{all} ? ratio($ratio) : ratio_text($series, $said))
 	  if $what eq 'ratio';
