@@ -310,16 +310,18 @@ sub kill_server
 		 read_file($server->data . '/postmaster.pid') =~ /^(\d+)/
 	  or fail(2, "there is no server in $server->{data}", 'run it again');
 
-	# Stopped, it makes no more children; and those who saw its end would exit in
-	# good order.  An interrupt must not leave it so.
+	# Stopped, it makes no more children, and it gets its signal last: a child that
+	# sees its end exits in order, and if that is the leader of parallel workers,
+	# fails an assertion of upstream (see doc/bugs.md).  An interrupt must not leave
+	# it stopped.
 	my @all;
 	{
 		local @SIG{qw(INT TERM HUP)} = ('IGNORE') x 3;
 		kill 'STOP', $postmaster;
 		my %process = processes();
 		@all = (
-			$postmaster,
-			grep { $process{$_}[1] == $postmaster } keys %process);
+			(grep { $process{$_}[1] == $postmaster } keys %process),
+			$postmaster);
 		kill 'KILL', @all;
 	}
 	for (1 .. 600)
