@@ -47,7 +47,7 @@ $$;
 
 -- Build an index, remove it again, and return in nanoseconds, as "what" says,
 -- the time elapsed, the CPU time, or the time in which the leader works alone.
--- load is for parallel_btree_load, which base doesn't have.
+-- load is for pgseries.parallel_btree_load, which base doesn't have.
 create function build(what text, columns text, workers int, memory text, relation text default 'lineitem',
                       load text default 'on')
   returns table (iterations bigint, nanoseconds bigint) language plpgsql as $$
@@ -58,7 +58,7 @@ begin
   perform set_config('max_parallel_maintenance_workers', workers::text, true);
   perform set_config('maintenance_work_mem', memory, true);
   perform set_config('trace_sort', (what = 'alone')::text, true);
-  perform set_config(name, load, true) from pg_settings where name = 'parallel_btree_load';
+  perform set_config(name, load, true) from pg_settings where name = 'pgseries.parallel_btree_load';
   t := clock_timestamp();
   execute format('create index built on %I (%s)', relation, columns);
   iterations := 1;

@@ -64,6 +64,7 @@ check [CONFIGURATION...]
   --world            test the series in all configurations, or those named: assert,
                      autoconf, exec-backend, sanitize, clang, m32, valgrind
   --plans            run the regression suite on base and patched, compare all plans
+  --abi              compare what extensions see of the servers base and patched
   Example: pgseries check --topic=each
 build [NAME...]
   build base and patched, or the builds named
@@ -420,7 +421,7 @@ sub check_check
 	my ($c, @words) = @_;
 	my $o = $c->{option};
 	my @modes =
-	  grep { defined $o->{$_} } qw(round_trip prefix topic world plans);
+	  grep { defined $o->{$_} } qw(round_trip prefix topic world plans abi);
 	usage_error(
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
@@ -430,6 +431,13 @@ sub check_check
 
 	# All hours of work would be in vain.
 	$c->builds->check_tools($_) for @builds;
+	if ($o->{abi})
+	{
+		usage_error('only 18 keeps its binary interface', 'check')
+		  if $c->config->base ne '18';
+		require PgSeries::Abi;
+		PgSeries::Abi::check_tools();
+	}
 	return;
 }
 
@@ -438,10 +446,11 @@ sub check
 	my ($c, @words) = @_;
 	my $o = $c->{option};
 	return check_builds($c, @{ $c->{names} }) if @{ $c->{names} };
-	if ($o->{plans})
+	for my $mode (grep { $o->{$_} } qw(plans abi))
 	{
-		require PgSeries::Plans;
-		return PgSeries::Plans::compare($c);
+		my $module = 'PgSeries::' . ucfirst $mode;
+		require "PgSeries/\u$mode.pm";
+		return $module->can('compare')->($c);
 	}
 	my $findings = $o->{round_trip} ? 0 : lint($c);
 	my @said = $c->series->round_trip;
