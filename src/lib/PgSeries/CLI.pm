@@ -446,12 +446,12 @@ sub check
 	my ($c, @words) = @_;
 	my $o = $c->{option};
 	return check_builds($c, @{ $c->{names} }) if @{ $c->{names} };
-	for my $mode (grep { $o->{$_} } qw(plans abi))
+	if ($o->{plans})
 	{
-		my $module = 'PgSeries::' . ucfirst $mode;
-		require "PgSeries/\u$mode.pm";
-		return $module->can('compare')->($c);
+		require PgSeries::Plans;
+		return PgSeries::Plans::compare($c);
 	}
+	return PgSeries::Abi::compare($c) if $o->{abi};
 	my $findings = $o->{round_trip} ? 0 : lint($c);
 	my @said = $c->series->round_trip;
 	info(
