@@ -3,7 +3,7 @@ package PgSeries::Abi;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Util qw(fail find_tool info read_file run_status);
+use PgSeries::Util qw(fail find_tool read_file run_status);
 
 =pod
 
@@ -33,11 +33,11 @@ sub compare
 {
 	my ($c) = @_;
 	my $allowed = $c->config->top . '/src/qa/abi-allowed.ini';
+	check_reasons($allowed);
 	my @findings = files($c->series->patches);
 	my @builds = map { $c->builds->ensure($_) } qw(base patched);
 	my @headers =
 	  map { ("--headers-dir$_", include_dir($builds[ $_ - 1 ])) } 1, 2;
-	check_reasons($allowed);
 	my $status = run_status(
 		[
 			find_tool('abidiff'), qw(--leaf-changes-only --no-added-syms),
@@ -60,11 +60,8 @@ sub compare
 # Arguments are checked before anything is built.
 sub check_tools
 {
-	fail(
-		2,
-		'abidiff is missing',
-		'install the package abigail-tools and run it again'
-	) unless find_tool('abidiff');
+	fail(2, 'abidiff is missing', 'run: ./configure --install-deps')
+	  unless find_tool('abidiff');
 	return;
 }
 
