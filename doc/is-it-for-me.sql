@@ -446,28 +446,6 @@ select case when tables = 0 then 'nothing to gain here'
 commit;
 \echo :text
 
--- Extensions that are known to crash under a server with the series.  That it is topic
--- parallel-sort for rum follows from the structs that it uses, and was not tried.
-\set topic Extensions
-\set text :topic :failed
-:begin
-with known(name, topics, remedy) as (values
-    ('pg_qualstats', 'topic partitions', 'Leave that out'),
-    ('pg_wait_sampling', 'topic locks', 'Leave that out, compile the extension for that server'),
-    ('pgsentinel', 'topic locks', 'Leave that out, compile the extension for that server'),
-    ('rum', 'parallel-sort (it seems)', 'Leave that out, compile the extension for that server')),
-is_it_for_me as (
-select case when count(*) > 0 then 'can crash the server' else 'none known to crash it' end as verdict,
-       string_agg(format('%s crashes a server with %s. %s, or don''t exchange the server under it.',
-                         name, topics, remedy), E'\n' order by name) as why,
-       'Not seen: extensions of other databases, and libraries that only other sessions load. All with a'
-       ' library should be compiled for the patched server.' as look
-  from known
- where name in (select extname from pg_extension)
-    or name || '.so' in (select file_name from pg_get_loaded_modules()))
-:report \gset
-commit;
-\echo :text
 \echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 

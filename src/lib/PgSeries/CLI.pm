@@ -65,12 +65,22 @@ check [CONFIGURATION...]
                      autoconf, exec-backend, sanitize, clang, m32, valgrind
   --plans            run the regression suite on base and patched, compare all plans
   --abi              compare what extensions see of the servers base and patched
+  --packages         make packages in a chroot, exchange them under all extensions of
+                     the archive, and go back; takes hours
   Example: pgseries check --topic=each
 build [NAME...]
   build base and patched, or the builds named
   Others are base-assert, assert, prefix-N, topic-NAME, and those of check --world.
   --prefix=DIR       build the series for real use and install it here
   Example: pgseries build --prefix=/opt/pgsql
+deb
+  build packages from this system's source package, as an apt repository in BUILD/deb
+  -vN                the N of their version, VERSION+pgseriesN (default: 1)
+  --output=DIR       the directory instead
+  Example: pgseries deb -v2
+preflight DATADIR
+  tell what is in the way of an exchange of the binaries of a running server
+  Example: pgseries preflight /var/lib/postgresql/18/main
 test [NAME...]
   run tests on the assertion build
   Names are regress, isolation, added, extension, docs, world, and those of upstream's
@@ -125,7 +135,8 @@ range-diff BASE BASE TOPIC
 EOT
 
 my %MODULE =
-  map { $_ => "PgSeries::\u$_" } qw(stress demo bench report submit port);
+  map { $_ => "PgSeries::\u$_" }
+  qw(stress demo bench report submit port deb preflight);
 my (@names, %COMMAND);
 for (split /\n(?=\w)/, $HELP)
 {
@@ -205,7 +216,8 @@ sub dispatch
 		($check, $code) = qw(check_arguments command);
 	}
 	$_->($c, @ARGV) for $module->can($check) // ();
-	take_lock($c->{config}->shared_work . '/lock') if $name ne 'status';
+	take_lock($c->{config}->shared_work . '/lock')
+	  if $name !~ /^(?:status|preflight)$/;
 	return $module->can($code)->($c, @ARGV);
 }
 
@@ -421,7 +433,8 @@ sub check_check
 	my ($c, @words) = @_;
 	my $o = $c->{option};
 	my @modes =
-	  grep { defined $o->{$_} } qw(round_trip prefix topic world plans abi);
+	  grep { defined $o->{$_} }
+	  qw(round_trip prefix topic world plans abi packages);
 	usage_error(
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
@@ -438,6 +451,11 @@ sub check_check
 		require PgSeries::Abi;
 		PgSeries::Abi::check_tools();
 	}
+	if ($o->{packages})
+	{
+		require PgSeries::Packages;
+		PgSeries::Packages::check_tools($c);
+	}
 	return;
 }
 
@@ -452,6 +470,7 @@ sub check
 		return PgSeries::Plans::compare($c);
 	}
 	return PgSeries::Abi::compare($c) if $o->{abi};
+	return PgSeries::Packages::compare($c) if $o->{packages};
 	my $findings = $o->{round_trip} ? 0 : lint($c);
 	my @said = $c->series->round_trip;
 	info(

@@ -1,0 +1,48 @@
+# In the chroot: pass.sh NAME TESTS.  Loads each library of an extension into the server, creates
+# its extensions, and runs the smoke test; if TESTS is 1, then those of the source packages.  The
+# results lie in /srv/pass/NAME.
+out=/srv/pass/$1
+conf=/etc/postgresql/18/main/conf.d/library.conf
+log=/var/log/postgresql/postgresql-18-main.log
+as='runuser -u postgres --'
+rm -rf "$out"
+mkdir -p "$out"
+cd "$out"
+
+for library in $(cut -d' ' -f4 /srv/libraries | sort -u); do
+	{
+		echo "shared_preload_libraries = '$library'"
+		[ "$library" != pg_qualstats ] || echo "pg_qualstats.sample_rate = 1"
+	} >$conf
+	: >$log
+	if timeout 60 pg_ctlcluster 18 main restart >/dev/null 2>&1; then
+		$as createdb smoke
+		{
+			for control in /usr/share/postgresql/18/extension/*.control; do
+				name=$(basename "$control" .control)
+				if [ "$name" = "$library" ] ||
+					grep -q "^module_pathname.*/$library'" "$control"; then
+					echo "create extension if not exists \"$name\" cascade;"
+				fi
+			done
+			cat /pgseries/src/qa/packages/smoke.sql
+			cat "/pgseries/src/qa/packages/$library.sql" 2>/dev/null
+		} | timeout 180 $as psql -XAt -d smoke >library."$library" 2>&1
+		echo "psql: $?" >>library."$library"
+		$as dropdb -f smoke
+	else
+		echo 'the server does not start' >library."$library"
+	fi
+	grep -o 'was terminated by signal.*' $log >>library."$library"
+done
+rm $conf
+pg_ctlcluster 18 main stop -m fast
+
+[ "$2" = 1 ] || exit 0
+for source in /srv/sources/*/; do
+	name=$(basename "$source")
+	[ -f "$source/debian/tests/control" ] || continue
+	autopkgtest --no-built-binaries --timeout-test=900 --output-dir="test.$name" \
+		"$source" -- null >/dev/null 2>&1
+done
+exit 0

@@ -1,0 +1,14 @@
+create schema partman;
+create extension pg_partman schema partman;
+create table m (time timestamptz not null, v int) partition by range (time);
+select partman.create_parent('public.m', 'time', '1 day', p_premake => 30);
+insert into m select now() + i * interval '1 hour', i from generate_series(0, 600) i;
+set plan_cache_mode = force_generic_plan;
+prepare m1 as select count(*) from m where time > now() - interval '1 minute' and v < 100;
+execute m1;
+execute m1;
+call partman.run_maintenance_proc();
+select count(*) from m;
+drop table m;
+drop extension pg_partman;
+drop schema partman;

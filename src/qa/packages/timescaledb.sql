@@ -1,0 +1,20 @@
+-- a hypertable of 1,000 chunks
+create table h (time timestamptz not null, device int, v float);
+select create_hypertable('h', 'time', chunk_time_interval => interval '1 hour');
+insert into h select '2026-01-01Z'::timestamptz + i * interval '10 minutes', i % 7, i from generate_series(0, 5999) i;
+create index on h (device, time);
+select count(*) from show_chunks('h');
+set plan_cache_mode = force_generic_plan;
+prepare t1 (timestamptz) as select count(*), sum(v) from h where time = $1;
+execute t1 ('2026-01-05Z');
+execute t1 ('2026-01-06Z');
+prepare t2 (timestamptz, int) as select count(*), sum(v) from h where time > $1 and device = $2;
+execute t2 ('2026-02-10Z', 3);
+execute t2 ('2026-02-11Z', 4);
+prepare t3 as select count(*), sum(v) from h where time > now() - interval '1 day';
+execute t3;
+update h set v = v + 1 where time = '2026-01-05Z';
+select time_bucket('1 day', time), max(v) from h where time < '2026-01-04Z' group by 1 order by 1;
+select drop_chunks('h', '2026-02-01Z'::timestamptz) is not null limit 1;
+select count(*) from h;
+drop table h;
