@@ -20,7 +20,7 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build test server stress demo bench report submit port range-diff',
+	'fetch apply status export lint check build deb preflight test server stress demo bench report submit port range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {
@@ -70,6 +70,8 @@ stress crash --build=nonesuch: no build "nonesuch"
 build prefix-3: no patch 3
 build --prefix=/x base: takes no argument "base"
 build --prefix=relative: not an absolute path
+deb -v0: -v0 is no version
+preflight: preflight takes a datadir
 check --topic=nonesuch: no topic "nonesuch"
 check --prefix=1-3: no patch 3
 check --prefix=2-1: nothing from 2 to 1
