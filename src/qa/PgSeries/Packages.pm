@@ -19,10 +19,13 @@ PgSeries::Packages - packages exchanged under all extensions: pgseries check --p
 
 In chroots of Debian sid, made anew by mmdebstrap: builds the packages by "pgseries deb";
 installs the archive's server and every extension that the archive has for it; exchanges the
-server by the commands of doc/package.md, and goes back by those that it has for that.  Before
-each of the two and after, each library of an extension is preloaded, and src/qa/packages/smoke.sql
-run, and what there is for it, src/qa/packages/LIBRARY.sql; the tests of the extensions' source
-packages are run by autopkgtest before and after the exchange.
+server by the commands of doc/package.md, and goes back by those that it has for that.
+
+Before each of the two and after, each library of an extension is preloaded, and
+src/qa/packages/smoke.sql run, and what there is for it, src/qa/packages/LIBRARY.sql.  The
+tests that extensions' sources have are run before and after the exchange; where the archive
+has no source, that of WORK/packages/sources/NAME is taken, NAME being that of the source
+package.
 
 The results are written to src/qa/extensions.json, and as a table to doc/package.md.
 
@@ -61,7 +64,7 @@ sub compare
 
 	my $build = $self->chroot('build');
 	$self->inside($build, 'build',
-			'apt-get install -y --no-install-recommends apt-utils devscripts dpkg-dev git && '
+		'apt-get install -y --no-install-recommends apt-utils devscripts dpkg-dev git && '
 		  . "apt-get build-dep -y -P nocheck postgresql-18 && "
 		  . '/pgseries/src/bin/pgseries deb');
 
@@ -136,6 +139,8 @@ sub install
 {
 	my ($self, $dir) = @_;
 	write_file("$dir/srv/cluster.conf", $CLUSTER);
+	run([ 'cp', '-a', "$self->{work}/sources", "$dir/srv/sources" ])
+	  if -d "$self->{work}/sources";
 	$self->inside($dir, 'install', <<"EOT");
 apt-get install -y postgresql-18 postgresql-18-jit $TOOLS
 apt-get install -y \$(apt-cache pkgnames postgresql-18-)
@@ -145,9 +150,10 @@ while read -r source package version; do
   dpkg -L \$package |
   sed -n "s,^/usr/lib/postgresql/18/lib/\\([^/]*\\)\\.so\$,\$source \$package \$version \\1,p"
 done >libraries
-mkdir sources
+mkdir -p sources
 cd sources
 for source in \$(cut -d' ' -f1 ../libraries | sort -u | grep -v '^postgresql-18\$'); do
+  [ -d \$source ] ||
   apt-get source \$source >/dev/null && mv \$source-*/ \$source || echo "no source of \$source"
 done
 EOT
