@@ -60,24 +60,47 @@ check($temp, 2, qr/is one of version 17; .* use pg_upgrade/, 'version 17');
 $server->create;
 check($server->data, 2, qr/no server runs on .*; start it/, 'not running');
 $server->start;
-check($server->data, 0,
-	qr/\Alibrary nonesuch \(postgres\): not tried\n$ready\n\z/, 'good');
+check(
+	$server->data,
+	0,
+	qr/\Alibrary nonesuch \(database postgres, database template1\): was not tried\n$ready\n\z/,
+	'good');
+# The last one in the files counts.
+$server->stop;
+$settings{'pgseries.fastpath_lock_slots'} = '0x40';
+$settings{'pgseries.Enable_deferred_partition_locks'} = 't';
+$server->start;
+check(
+	$server->data, 0,
+	qr/\Alibrary nonesuch .*\n$ready\n\z/,
+	'settings that look odd');
 $server->stop;
 $settings{'pgseries.fastpath_lock_slots'} = 100;
 $server->start;
 $server->sql($_)
-  for 'create database d',
+  for 'create database "d	\'"',
   'alter role postgres set pgseries.parallel_btree_load = force',
-  'alter database d set pgseries.parallel_btree_load = sometimes',
-  'alter role all set pgseries.nonesuch = 1',
+  q{alter role postgres in database template1 set pgseries.note = E'a\nb'},
+  'alter database "d	\'" set pgseries.parallel_btree_load = sometimes',
+  'alter role all set PGSERIES.nonesuch = 1',
   q{create function f() returns int set pgseries.enable_deferred_partition_locks = 'x' return 1};
+
+# What the owner of a database defines is not called.
+$server->sql( <<'EOT', database => 'template1');
+create function less(int8, int4) returns bool language plpgsql as
+  'begin raise exception ''called''; end';
+create operator public.< (leftarg = int8, rightarg = int4, function = less);
+create function lower(name) returns text language plpgsql as
+  'begin raise exception ''called''; end';
+EOT
 check(
 	$server->data,
 	1,
-	qr/\Adatabase d: pgseries.parallel_btree_load = sometimes: not a value that the patched server takes
-\S*\.conf, line \d+: pgseries.fastpath_lock_slots = 100: the patched server does not start with that
-database postgres, function f\(\): pgseries.enable_deferred_partition_locks = x: not a value .*
+	qr/\A\S*\.conf, line \d+: pgseries.fastpath_lock_slots = 100: the patched server does not start with that
+all roles, database d\t': pgseries.parallel_btree_load = sometimes: not a value that the patched server takes
+database postgres, function public.f\(\): pgseries.enable_deferred_partition_locks = x: not a value .*
 all roles: pgseries.nonesuch = 1: there is no such setting
+role postgres, database template1: pgseries.note = a\nb: there is no such setting
 library nonesuch .*
 correct the above before the exchange
 \z/,

@@ -3,9 +3,10 @@ package PgSeries::Deb;
 use strict;
 use warnings FATAL => 'all';
 
-use File::Basename qw(basename dirname);
-use File::Copy     qw(copy);
+use File::Basename qw(dirname);
 use File::Path     qw(remove_tree);
+use File::Spec     ();
+use PgSeries::Config;
 use PgSeries::Util
   qw(capture fail find_tool make_dir processors read_file run run_status write_file);
 
@@ -18,9 +19,10 @@ PgSeries::Deb - packages of the series for Debian and Ubuntu
 =head1 DESCRIPTION
 
 Takes the source package of the system's own archive for the same release, appends the
-series to its patches, and builds it by dpkg-buildpackage.  Its version is that of the
-archive with C<+pgseriesN>: the archive's next one is higher.  The result is a directory that
-apt takes as a repository, with the files that make apt know and prefer it.
+series to its patches, and builds it by dpkg-buildpackage, as whoever runs this.  Its version
+is that of the archive with C<+pgseriesN>, which is lower than that of a new release.  The
+result is a directory that apt takes as a repository, with the files that make apt know and
+prefer it; it has what is specific to the server's major version, no libpq.
 
 =cut
 
@@ -48,14 +50,21 @@ sub command
 {
 	my ($c) = @_;
 	my $config = $c->config;
+	my $repository =
+	  File::Spec->rel2abs($c->{option}{output} // $config->build . '/deb');
+	fail(
+		2,
+		"$repository is there, and no repository of this command",
+		'name another directory, or remove it'
+	) if -e $repository && !-f "$repository/pgseries.sources";
 	my $work = $config->work . '/deb';
 	remove_tree($work);
-	make_dir($work, $config->user);
+	make_dir($work);
 	my %as = (
 		cwd => $work,
-		user => $config->user,
 		env => {
-			%{ $config->environment },
+			PATH => PgSeries::Config::PATH(),
+			LC_ALL => 'C.UTF-8',
 			DEBEMAIL => 'pgseries@localhost',
 			DEBFULLNAME => 'pgseries developers',
 			DEB_BUILD_OPTIONS => 'nocheck parallel=' . processors(),
@@ -70,7 +79,7 @@ sub command
 		2,
 		'packages to build with are missing',
 		"run: apt-get build-dep $source", $said) if $lacking;
-	add_patches("$work/src/debian/patches", $config->user, $c->series);
+	add_patches("$work/src/debian/patches", $c->series);
 	run([
 			'dch',
 			'--newversion',
@@ -84,8 +93,10 @@ sub command
 	run([qw(dpkg-buildpackage -us -uc -b)], %as,
 		what => 'dpkg-buildpackage',
 		log => "$work/build.log");
-	my $repository = $c->{option}{output} // $config->build . '/deb';
-	make_repository($repository, glob "$work/*.deb");
+	make_repository("$work/repository",
+		grep { m{/[^_]*-18[-_]} } glob "$work/*.deb");
+	remove_tree($repository);
+	run([ 'cp', '-r', "$work/repository", $repository ]);
 	return $c->say("$repository: see doc/package.md");
 }
 
@@ -118,31 +129,25 @@ sub later
 # Appends the series to the patches of a source package.
 sub add_patches
 {
-	my ($dir, $user, $series) = @_;
+	my ($dir, $series) = @_;
 	my $list = read_file("$dir/series");
 	for my $patch ($series->patches)
 	{
 		my $file = $patch->{file};
-		make_dir(dirname("$dir/$file"), $user);
-		copy($patch->{path}, "$dir/$file")
-		  or fail(2, "cannot write $dir/$file: $!", 'free some space');
+		make_dir(dirname("$dir/$file"));
+		write_file("$dir/$file", read_file($patch->{path}));
 		$list .= "$file\n";
 	}
 	write_file("$dir/series", $list);
 	return;
 }
 
-# Makes the directory anew: the packages, and what apt needs to know of them.
+# Makes the directory: the packages, and what apt needs to know of them.
 sub make_repository
 {
 	my ($dir, @packages) = @_;
-	remove_tree($dir);
 	make_dir($dir);
-	for my $package (@packages)
-	{
-		copy($package, "$dir/" . basename($package))
-		  or fail(2, "cannot write to $dir: $!", 'free some space');
-	}
+	run([ 'cp', @packages, $dir ]);
 	my @release = map { ('-o', "APT::FTPArchive::Release::$_=pgseries") }
 	  qw(Origin Label);
 	write_file("$dir/Packages",
@@ -150,17 +155,19 @@ sub make_repository
 	write_file("$dir/Release",
 		capture([ 'apt-ftparchive', @release, 'release', '.' ], cwd => $dir)
 		  . "\n");
-	write_file("$dir/pgseries.sources", <<"EOT");
+	write_file("$dir/pgseries.sources", <<'EOT');
 Types: deb
-URIs: file:$dir
+URIs: file:/srv/pgseries
 Suites: ./
 Trusted: yes
 EOT
+
+	# More than 990, which APT::Default-Release gives; less than what allows a downgrade.
 	write_file("$dir/pgseries.pref", <<'EOT');
 Explanation: prefer what has the series to a higher version that does not
 Package: *
 Pin: release o=pgseries
-Pin-Priority: 990
+Pin-Priority: 995
 EOT
 	return;
 }

@@ -3,7 +3,7 @@ package PgSeries::Preflight;
 use strict;
 use warnings FATAL => 'all';
 
-use PgSeries::Util qw(fail find_tool read_file run_status slurp_json);
+use PgSeries::Util qw(fail find_tool run_status slurp_json);
 
 =pod
 
@@ -13,68 +13,82 @@ PgSeries::Preflight - what stands in the way of an exchange of the binaries
 
 =head1 DESCRIPTION
 
-Asks a running server, plain 18 or patched, what would fail or be without effect after
-the exchange, in either direction.  It reads only.
+Asks a running server, plain or patched, what would fail or be without effect after
+the exchange, in either direction.  It needs a superuser, who reads only, and calls nothing
+that the owner of a database could have defined.
 
 =cut
 
-my $BOOLEAN = 'on|off|true|false|yes|no|1|0';
+# Patterns of the values that our settings take, and a function for one that has too many.
+my $BOOLEAN =
+  qr/^(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|1|0)\z/i;
 my %SETTINGS = (
-	'pgseries.enable_deferred_partition_locks' => $BOOLEAN,
-	'pgseries.fastpath_lock_slots' => join('|', -1, map { 2**$_ } 4 .. 14),
-	'pgseries.parallel_btree_load' => "$BOOLEAN|force");
+	'pgseries.enable_deferred_partition_locks' => sub { $_[0] =~ $BOOLEAN },
+	'pgseries.fastpath_lock_slots' => \&is_slots,
+	'pgseries.parallel_btree_load' =>
+	  sub { $_[0] =~ /^(?:on|off|force|true|false|yes|no|1|0)\z/i });
 
-# Settings with our prefix: name, value, where it is, and whether the server starts
-# only if the value is good.
-my $SET = <<'EOT';
-select name, setting, format('%s, line %s', sourcefile, sourceline), true
-  from pg_file_settings where name like 'pgseries.%' and current_database() = 'postgres'
+sub is_slots
+{
+	my ($value) = @_;
+	return 1 if $value =~ /^\s*-1\s*\z/;
+	my ($number) = $value =~ /^\s*(0x[0-9a-f]+|\d+)\s*\z/i or return 0;
+	my $n = $number =~ /^0/ ? oct $number : $number;
+	return $n >= 16 && $n <= 16384 && ($n & $n - 1) == 0;
+}
+
+# Settings of a server: name, value, where it is.  The last one in the files counts.
+my $SERVER = <<'EOT';
+select * from (
+  select distinct on (lower(name)) lower(name), setting, sourcefile || ', line ' || sourceline::text
+    from pg_file_settings order by lower(name), seqno desc) f (name, setting, place)
+ where name like 'pgseries.%'
 union all
-select split_part(c, '=', 1), substr(c, strpos(c, '=') + 1),
-       coalesce('role ' || nullif(setrole, 0)::regrole, 'all roles'), false
-  from pg_db_role_setting, unnest(setconfig) c
- where c like 'pgseries.%' and setdatabase = 0 and current_database() = 'postgres'
-union all
-select split_part(c, '=', 1), substr(c, strpos(c, '=') + 1),
-       concat_ws(', ', 'role ' || nullif(setrole, 0)::regrole,
-                 'database ' || current_database()), false
-  from pg_db_role_setting join pg_database d on d.oid = setdatabase, unnest(setconfig) c
- where c like 'pgseries.%' and datname = current_database()
-union all
-select split_part(c, '=', 1), substr(c, strpos(c, '=') + 1),
-       format('database %s, function %s', current_database(), p.oid::regprocedure), false
-  from pg_proc p, unnest(proconfig) c where c like 'pgseries.%'
+select lower(name), setting, 'command line' from pg_settings
+ where source = 'command line' and lower(name) like 'pgseries.%'
+EOT
+
+# Settings of roles, and of the current database and its functions, as "NAME=VALUE".
+my $OTHER = <<'EOT';
+select split_part(c, '=', 1), substr(c, strpos(c, '=') + 1), place from (
+  select unnest(setconfig),
+         case when setrole = 0 then 'all roles' else 'role ' || setrole::regrole::text end ||
+         case when setdatabase = 0 then '' else ', database ' || datname::text end
+    from pg_db_role_setting left join pg_database d on d.oid = setdatabase
+   where setdatabase = 0 or datname = current_database()
+  union all
+  select unnest(proconfig), 'database ' || current_database()::text || ', function ' || oid::regprocedure::text
+    from pg_proc) s (c, place)
 EOT
 
 # Libraries of extensions, as they are called below the directory of libraries.
 my $LIBRARIES = <<'EOT';
-select distinct regexp_replace(l, '^.*/|\.so$', '', 'g')
-  from (select unnest(string_to_array(translate(setting, ' "', ''), ','))
-          from pg_settings where name like '%\_preload\_libraries' and current_database() = 'postgres'
-        union all
-        select probin from pg_proc p join pg_language on pg_language.oid = prolang
-         where lanname = 'c' and p.oid >= 16384) x (l)
- where l <> ''
+select setting from pg_settings where name like '%\_preload\_libraries'
+union
+select probin from pg_proc p join pg_language l on l.oid = p.prolang
+ where lanname = 'c' and probin not in (select probin from pg_proc where probin is not null and oid::int8 < 16384)
 EOT
 
 sub check_arguments
 {
 	my ($c, $data) = @_;
+	fail(2, 'psql is missing', 'install postgresql-client')
+	  unless find_tool('psql');
 	fail(
 		2,
+		"cannot look into $data"
+		  . (-e $data ? '' : ': there is no such directory'),
+		'name the directory that "show data_directory" tells, and run this as its owner or root'
+	) unless -d $data && -x _;
+	my $major = first_lines($data, 'PG_VERSION') // fail(
+		2,
 		"$data is not a data directory of a server",
-		'name the directory that "show data_directory" tells'
-	) unless -f "$data/PG_VERSION";
-	my $major = read_file("$data/PG_VERSION") =~ s/\s//gr;
+		'name the directory that "show data_directory" tells');
 	fail(
 		2,
 		"$data is one of version $major",
 		'this is for 18; to come from an earlier one, use pg_upgrade'
 	) if $major ne '18';
-	fail(2, 'psql is missing', 'install postgresql-client')
-	  unless find_tool('psql');
-	fail(2, "no server runs on $data", 'start it, then run this again')
-	  unless -f "$data/postmaster.pid";
 	return;
 }
 
@@ -83,45 +97,78 @@ sub command
 {
 	my ($c, $data) = @_;
 	my $server = server($data);
-	my @databases =
-	  map { $_->[0] }
-	  query($server, 'postgres',
-		'select datname from pg_database where datallowconn order by 1');
+	my ($about) = query(
+		$server,
+		'template1',
+		q{select current_setting('data_directory'), current_setting('server_version'), rolsuper
+		    from pg_roles where rolname = current_user});
+	my ($directory, $version, $super) = @$about;
+	fail(
+		2,
+		"the server that psql reaches has its data in $directory, not in $data",
+		'name the directory that "show data_directory" tells'
+	) if "@{[ (stat $directory)[0, 1] ]}" ne "@{[ (stat $data)[0, 1] ]}";
+	fail(2, 'the role is no superuser', 'name one in PGUSER')
+	  if $super ne 't';
+	my $release = $c->series->upstream->version;
 	my (@wrong, @remarks, %library);
+	push @wrong,
+	  "the server is $version: the patched one is $release, and must not be older"
+	  if later($version, $release);
+	my @databases = map { $_->[0] } query($server, 'template1',
+		'select datname from pg_database where datallowconn and datconnlimit <> -2 order by 1'
+	);
+	my @settings =
+	  map { [ @$_, 1 ] } query($server, 'template1', $SERVER);
+	my %seen;
+
 	for my $database (@databases)
 	{
-		for (query($server, $database, $SET))
+		for (query($server, $database, $OTHER))
 		{
-			my ($name, $value, $place, $at_start) = @$_;
-			my $takes = $SETTINGS{$name};
-			my $what = "$place: $name = $value";
-			if (!defined $takes)
-			{
-				push @remarks, "$what: there is no such setting";
-			}
-			elsif ($value !~ /^(?:$takes)$/i)
-			{
-				push @wrong,
-				  "$what: "
-				  . (
-					$at_start eq 't'
-					? 'the patched server does not start with that'
-					: 'not a value that the patched server takes');
-			}
+			my ($name, $value, $place) = (lc $_->[0], @$_[ 1, 2 ]);
+			push @settings, [ $name, $value, $place, 0 ]
+			  if $name =~ /^pgseries\./ && !$seen{"$name $place"}++;
+			$library{$_}{ $place =~ s/, function.*//sr } = 1
+			  for $name =~ /_preload_libraries$/ ? libraries($value) : ();
 		}
-		push @remarks, map {
-			"database $database: has the extension pgseries; drop it before a dump for plain 18"
-		} query($server, $database,
+		push @remarks,
+		  "database $database has the extension pgseries: drop it before a dump for plain 18"
+		  if query($server, $database,
 			q{select 1 from pg_extension where extname = 'pgseries'});
-		$library{ $_->[0] }{$database} = 1
-		  for query($server, $database, $LIBRARIES);
+		$library{$_}{"database $database"} = 1
+		  for map { libraries($_->[0]) }
+		  query($server, $database, $LIBRARIES);
+	}
+	for (@settings)
+	{
+		my ($name, $value, $place, $at_start) = @$_;
+		my $is_good = $SETTINGS{$name};
+		my $what = "$place: $name = $value";
+		if (!defined $is_good)
+		{
+			push @remarks, "$what: there is no such setting";
+		}
+		elsif (!$is_good->($value))
+		{
+			push @wrong,
+			  "$what: "
+			  . (
+				$at_start
+				? 'the patched server does not start with that'
+				: 'not a value that the patched server takes');
+		}
 	}
 	my %tried =
 	  %{ slurp_json($c->config->top . '/src/qa/extensions.json')->{libraries}
 	  };
-	push @remarks,
-	  map { "library $_ (" . list(%{ $library{$_} }) . '): not tried' }
-	  grep { !$tried{$_} } sort keys %library;
+	for my $library (sort keys %library)
+	{
+		my $where = join ', ', sort keys %{ $library{$library} };
+		my $how = $tried{$library} // 'was not tried';
+		push @remarks, "library $library ($where): $how"
+		  if $how ne 'same';
+	}
 	$c->say(join "\n", @wrong, @remarks,
 		@wrong
 		? 'correct the above before the exchange'
@@ -129,31 +176,63 @@ sub command
 	return @wrong ? 1 : 0;
 }
 
-sub list
+# Names of libraries in a list, without their directories.
+sub libraries
 {
-	my (%set) = @_;
-	return join ', ', sort keys %set;
+	my ($list) = @_;
+	return grep { $_ ne '' }
+	  map { s/^[\s"]+|[\s"]+$//gr =~ s{^.*/}{}sr =~ s/\.so$//r } split /,/,
+	  $list // q{};
+}
+
+# Is a version of a server later than a release?
+sub later
+{
+	my ($version, $release) = @_;
+	my ($is, $at_most) =
+	  map { /^(\d+)\.(\d+)/ ? 1000 * $1 + $2 : 0 } $version, $release;
+	return $is > $at_most;
 }
 
 # Where the server listens, and who it belongs to.
 sub server
 {
 	my ($data) = @_;
-	my (undef, undef, undef, $port, $socket, $address) = split /\n/,
-	  read_file("$data/postmaster.pid");
-	my ($uid, $gid) = (stat $data)[ 4, 5 ];
+	my $text = first_lines($data, 'postmaster.pid')
+	  // fail(2, "no server runs on $data", 'start it, then run this again');
+	my (undef, undef, undef, $port, $socket, $address) = split /\n/, $text;
 	return {
 		port => $port,
 		host => $socket || $address,
-		user => $> == 0
-		? {
-			name => scalar getpwuid $uid,
-			uid => $uid,
-			gid => $gid,
-			home => '/'
-		  }
-		: undef
+		user => owner($data)
 	};
+}
+
+# The owner of a directory, if it is root who runs this.
+sub owner
+{
+	my ($data) = @_;
+	return if $> != 0;
+	my ($uid, $gid) = (stat $data)[ 4, 5 ];
+	return {
+		name => scalar getpwuid($uid),
+		uid => $uid,
+		gid => $gid,
+		home => '/'
+	};
+}
+
+# The text of a small file, read as its directory's owner, as it may be a link; or undef.
+sub first_lines
+{
+	my ($data, $file) = @_;
+	my $status = run_status(
+		[ 'head', '-n8', "$data/$file" ],
+		user => owner($data),
+		out => \my $out,
+		err => \my $err);
+	chomp $out;
+	return $status == 0 ? $out : undef;
 }
 
 # The rows of a query, arrays.
@@ -161,20 +240,30 @@ sub query
 {
 	my ($server, $database, $query) = @_;
 	my $status = run_status(
-		[ 'psql', qw(-XAt -F), "\t", '-c', $query ],
+		[
+			'psql', qw(--no-password -XAt),
+			'-F', "\x1f", '-R', "\x1e", '-c', $query
+		],
+		cwd => '/',
 		user => $server->{user},
 		env => {
+			(   map  { $_ => undef }
+				grep { /^PG(?!USER$|PASS|SERIES)/ } keys %ENV),
+			PGDATABASE => $database,
 			PGHOST => $server->{host},
-			PGPORT => $server->{port},
-			PGDATABASE => $database
+			PGOPTIONS =>
+			  '-c search_path=pg_catalog -c default_transaction_read_only=on',
+			PGPORT => $server->{port}
 		},
 		out => \my $out,
 		err => \my $err);
 	fail(
 		2,
 		"psql cannot ask database $database",
-		'run this as somebody who may read all', $err) if $status;
-	return map { [ split /\t/ ] } split /\n/, $out;
+		'see above; a superuser is needed, whom PGUSER and PGPASSFILE may name',
+		$err) if $status;
+	chomp $out;
+	return map { [ split /\x1f/, $_, -1 ] } split /\x1e/, $out;
 }
 
 1;

@@ -60,6 +60,7 @@ sub compare
 	  'PgSeries::Packages';
 	my $release = $c->series->upstream->version;
 	my @findings;
+	remove_tree("$self->{work}/log");
 	make_dir("$self->{work}/log");
 
 	my $build = $self->chroot('build');
@@ -113,7 +114,7 @@ sub inside
 	my ($self, $dir, $log, $script, %opt) = @_;
 	my $mounts =
 	  'mkdir -p "$0/pgseries" "$0/dev/shm" && mount -t proc proc "$0/proc" && '
-	  . 'mount -t tmpfs tmpfs "$0/dev/shm" && mount --bind "$1" "$0/pgseries" && '
+	  . 'mount -t tmpfs tmpfs "$0/dev/shm" && mount --bind "$1" "$0/pgseries" && mount -o remount,bind,ro "$0/pgseries" && '
 	  . 'cd "$0/srv" && exec chroot "$0" sh -ec "cd /srv; $2"';
 	run([
 			qw(unshare --mount --pid --fork --kill-child sh -c),
@@ -198,7 +199,7 @@ sub exchange
 		2,
 		"doc/package.md has no \"$heading\"",
 		'name it in src/qa/PgSeries/Packages.pm');
-	my $log = $heading =~ tr/A-Za-z/-/csr;
+	my $log = $heading =~ s/\W+/-/gr;
 	write_file("$dir/srv/commands",
 		join('', $section =~ /^    (.*\n)/mg) =~
 		  s/^apt-get install/$& -y/mgr);
@@ -210,12 +211,16 @@ sub exchange
 	  $said =~ /^(WRONG: .*)/mg;
 }
 
-# What of a pass differs from what it was on plain 18.6.
+# What of a pass differs from what it was on plain 18.6, of libraries, and of tests if these
+# were run.
 sub differences
 {
 	my ($name, $stock, $other) = @_;
+	my %all = (%$stock, %$other);
+	my $tests = grep { !/^library / } keys %$other;
 	return map { "$name: $_ differs" }
-	  grep { ($stock->{$_} // '') ne $other->{$_} } sort keys %$other;
+	  grep     { ($stock->{$_} // '') ne ($other->{$_} // '') }
+	  grep     { $tests || /^library / } sort keys %all;
 }
 
 # Writes the results, and the table of doc/package.md.
@@ -227,8 +232,10 @@ sub record
 	{
 		my ($source, $package, $version, $library) = split / /;
 		my $of = $of{$source} ||= { version => $version };
-		my $same =
-		  $stock->{"library $library"} eq $patched->{"library $library"};
+		my ($before, $after) =
+		  map { $_->{"library $library"} // '' } $stock, $patched;
+		next if $before eq '';
+		my $same = $before eq $after;
 		push @{ $of->{libraries} }, $library;
 		$libraries{$library} = $same ? 'same' : 'differs';
 		$of->{smoke} = 'differs' unless $same;

@@ -17,6 +17,7 @@ pg_ctlcluster 18 main start || wrong the server does not start
 case $1 in
 	Exchange*)
 		$psql -q <<-'EOT'
+			drop table if exists q;
 			create table q (k int primary key, v int) partition by range (k);
 			create table q1 partition of q for values from (0) to (5000);
 			create table q2 partition of q for values from (5000) to (100000);
@@ -47,9 +48,10 @@ look >before
 version=$(dpkg-query -W -f '${Version}' postgresql-18)
 
 cd /srv
-sh -ex commands
+sh -ex commands || wrong a command failed
 
-pg_ctlcluster 18 main start 2>/dev/null
+# the chroot has no init system by which the packages would restart it
+pg_ctlcluster 18 main restart || wrong the server does not start
 look >after
 cmp before after || wrong data or statistics differ: "$(diff before after)"
 dpkg-query -W -f '${Package} ${Version}\n' 'postgresql*' >packages
