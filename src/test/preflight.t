@@ -56,6 +56,10 @@ check(
 	qr/is not a data directory.*; name the directory/,
 	'no data directory');
 write_file("$temp/PG_VERSION", "17\n");
+if (my $user = $config->user)
+{
+	chown $user->{uid}, $user->{gid}, "$temp" or die $!;
+}
 check($temp, 2, qr/is one of version 17; .* use pg_upgrade/, 'version 17');
 $server->create;
 check($server->data, 2, qr/no server runs on .*; start it/, 'not running');
@@ -67,7 +71,7 @@ check(
 	'good');
 # The last one in the files counts.
 $server->stop;
-$settings{'pgseries.fastpath_lock_slots'} = '0x40';
+$settings{'pgseries.fastpath_lock_slots'} = ' 64';
 $settings{'pgseries.Enable_deferred_partition_locks'} = 't';
 $server->start;
 check(
@@ -80,9 +84,10 @@ $server->start;
 $server->sql($_)
   for 'create database "d	\'"',
   'alter role postgres set pgseries.parallel_btree_load = force',
-  q{alter role postgres in database template1 set pgseries.note = E'a\nb'},
+  q{alter role postgres in database template1 set pgseries.note = E'a\nb\x1e'},
   'alter database "d	\'" set pgseries.parallel_btree_load = sometimes',
   'alter role all set PGSERIES.nonesuch = 1',
+  'alter role all set pgseries.fastpath_lock_slots = 64',
   q{create function f() returns int set pgseries.enable_deferred_partition_locks = 'x' return 1};
 
 # What the owner of a database defines is not called.
@@ -97,10 +102,11 @@ check(
 	$server->data,
 	1,
 	qr/\A\S*\.conf, line \d+: pgseries.fastpath_lock_slots = 100: the patched server does not start with that
-all roles, database d\t': pgseries.parallel_btree_load = sometimes: not a value that the patched server takes
+all roles, database d\\x09': pgseries.parallel_btree_load = sometimes: not a value that the patched server takes
+all roles: pgseries.fastpath_lock_slots = 64: this can be set for the whole server only
 database postgres, function public.f\(\): pgseries.enable_deferred_partition_locks = x: not a value .*
 all roles: pgseries.nonesuch = 1: there is no such setting
-role postgres, database template1: pgseries.note = a\nb: there is no such setting
+role postgres, database template1: pgseries.note = a\\x0ab\\x1e: there is no such setting
 library nonesuch .*
 correct the above before the exchange
 \z/,

@@ -56,7 +56,7 @@ sub command
 		2,
 		"$repository is there, and no repository of this command",
 		'name another directory, or remove it'
-	) if -e $repository && !-f "$repository/pgseries.sources";
+	) if -e $repository && !is_ours($repository);
 	my $work = $config->work . '/deb';
 	remove_tree($work);
 	make_dir($work);
@@ -94,10 +94,19 @@ sub command
 		what => 'dpkg-buildpackage',
 		log => "$work/build.log");
 	make_repository("$work/repository",
-		grep { m{/[^_]*-18[-_]} } glob "$work/*.deb");
+		grep { m{/[^/_]*-18[^/_]*_[^/]*\z} && !/-dbgsym_/ }
+		  glob "$work/*.deb");
 	remove_tree($repository);
 	run([ 'cp', '-r', "$work/repository", $repository ]);
 	return $c->say("$repository: see doc/package.md");
+}
+
+# Was a directory made by this command?
+sub is_ours
+{
+	my ($dir) = @_;
+	return -f "$dir/Release"
+	  && read_file("$dir/Release") =~ /^Origin: pgseries$/m;
 }
 
 # Returns NAME=VERSION of the archive's source package of a release.

@@ -3,6 +3,7 @@ package PgSeries::Preflight;
 use strict;
 use warnings FATAL => 'all';
 
+use JSON::PP       ();
 use PgSeries::Util qw(fail find_tool run_status slurp_json);
 
 =pod
@@ -19,22 +20,23 @@ that the owner of a database could have defined.
 
 =cut
 
-# Patterns of the values that our settings take, and a function for one that has too many.
+# Functions that tell whether our settings take a value; what is set when the server starts
+# has no place elsewhere.
 my $BOOLEAN =
   qr/^(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|1|0)\z/i;
+my $AT_START = 'pgseries.fastpath_lock_slots';
 my %SETTINGS = (
 	'pgseries.enable_deferred_partition_locks' => sub { $_[0] =~ $BOOLEAN },
-	'pgseries.fastpath_lock_slots' => \&is_slots,
+	$AT_START => \&is_slots,
 	'pgseries.parallel_btree_load' =>
 	  sub { $_[0] =~ /^(?:on|off|force|true|false|yes|no|1|0)\z/i });
 
+# Numbers in unusual spellings are refused, too.
 sub is_slots
 {
 	my ($value) = @_;
-	return 1 if $value =~ /^\s*-1\s*\z/;
-	my ($number) = $value =~ /^\s*(0x[0-9a-f]+|\d+)\s*\z/i or return 0;
-	my $n = $number =~ /^0/ ? oct $number : $number;
-	return $n >= 16 && $n <= 16384 && ($n & $n - 1) == 0;
+	my ($n) = $value =~ /^\s*(-1|[1-9]\d{1,4})\s*\z/ or return 0;
+	return $n == -1 || $n >= 16 && $n <= 16384 && ($n & $n - 1) == 0;
 }
 
 # Settings of a server: name, value, where it is.  The last one in the files counts.
@@ -63,7 +65,10 @@ EOT
 
 # Libraries of extensions, as they are called below the directory of libraries.
 my $LIBRARIES = <<'EOT';
-select setting from pg_settings where name like '%\_preload\_libraries'
+select setting from pg_settings
+ where name like '%\_preload\_libraries' or name in ('archive_library', 'oauth_validator_libraries')
+union
+select plugin::text from pg_replication_slots
 union
 select probin from pg_proc p join pg_language l on l.oid = p.prolang
  where lanname = 'c' and probin not in (select probin from pg_proc where probin is not null and oid::int8 < 16384)
@@ -80,10 +85,12 @@ sub check_arguments
 		  . (-e $data ? '' : ': there is no such directory'),
 		'name the directory that "show data_directory" tells, and run this as its owner or root'
 	) unless -d $data && -x _;
-	my $major = first_lines($data, 'PG_VERSION') // fail(
+	my $major = first_lines($data, 'PG_VERSION') // '';
+	fail(
 		2,
 		"$data is not a data directory of a server",
-		'name the directory that "show data_directory" tells');
+		'name the directory that "show data_directory" tells'
+	) if $major !~ /^\d+\z/ || (stat $data)[4] == 0;
 	fail(
 		2,
 		"$data is one of version $major",
@@ -97,19 +104,19 @@ sub command
 {
 	my ($c, $data) = @_;
 	my $server = server($data);
-	my ($about) = query(
-		$server,
-		'template1',
-		q{select current_setting('data_directory'), current_setting('server_version'), rolsuper
-		    from pg_roles where rolname = current_user});
-	my ($directory, $version, $super) = @$about;
+	my ($is_superuser) =
+	  query($server, 'template1', q{select current_setting('is_superuser')});
+	fail(2, 'the role is no superuser', 'name one in PGUSER')
+	  if $is_superuser->[0] ne 'on';
+	my ($about) = query($server, 'template1',
+		q{select current_setting('data_directory'), current_setting('server_version')}
+	);
+	my ($directory, $version) = @$about;
 	fail(
 		2,
 		"the server that psql reaches has its data in $directory, not in $data",
 		'name the directory that "show data_directory" tells'
 	) if "@{[ (stat $directory)[0, 1] ]}" ne "@{[ (stat $data)[0, 1] ]}";
-	fail(2, 'the role is no superuser', 'name one in PGUSER')
-	  if $super ne 't';
 	my $release = $c->series->upstream->version;
 	my (@wrong, @remarks, %library);
 	push @wrong,
@@ -118,6 +125,10 @@ sub command
 	my @databases = map { $_->[0] } query($server, 'template1',
 		'select datname from pg_database where datallowconn and datconnlimit <> -2 order by 1'
 	);
+	push @wrong,
+	  map { "$_->[0]: $_->[1]" } query($server, 'template1',
+		q{select sourcefile || ', line ' || sourceline::text, error from pg_file_settings where error is not null}
+	  );
 	my @settings =
 	  map { [ @$_, 1 ] } query($server, 'template1', $SERVER);
 	my %seen;
@@ -149,6 +160,10 @@ sub command
 		{
 			push @remarks, "$what: there is no such setting";
 		}
+		elsif ($name eq $AT_START && !$at_start)
+		{
+			push @wrong, "$what: this can be set for the whole server only";
+		}
 		elsif (!$is_good->($value))
 		{
 			push @wrong,
@@ -169,7 +184,10 @@ sub command
 		push @remarks, "library $library ($where): $how"
 		  if $how ne 'same';
 	}
-	$c->say(join "\n", @wrong, @remarks,
+	$c->say(
+		join "\n",
+		(   map { s/([^[:print:]])/sprintf '\\x%02x', ord $1/ger } @wrong,
+			@remarks),
 		@wrong
 		? 'correct the above before the exchange'
 		: 'nothing is in the way of an exchange, in either direction');
@@ -208,18 +226,19 @@ sub server
 	};
 }
 
-# The owner of a directory, if it is root who runs this.
+# The owner of a directory, if it is root who runs this, or undef.
 sub owner
 {
 	my ($data) = @_;
-	return if $> != 0;
 	my ($uid, $gid) = (stat $data)[ 4, 5 ];
-	return {
+	return $> != 0 || $uid == 0
+	  ? undef
+	  : {
 		name => scalar getpwuid($uid),
 		uid => $uid,
 		gid => $gid,
 		home => '/'
-	};
+	  };
 }
 
 # The text of a small file, read as its directory's owner, as it may be a link; or undef.
@@ -235,24 +254,29 @@ sub first_lines
 	return $status == 0 ? $out : undef;
 }
 
-# The rows of a query, arrays.
+# The rows of a query, arrays.  They come as JSON, which no value can break out of.
 sub query
 {
 	my ($server, $database, $query) = @_;
 	my $status = run_status(
 		[
-			'psql', qw(--no-password -XAt),
-			'-F', "\x1f", '-R', "\x1e", '-c', $query
+			qw(psql --no-password -XAt -c),
+			"select coalesce(json_agg(to_json(array(select value from json_each_text(to_json(q))))), '[]') from ($query) q"
 		],
 		cwd => '/',
 		user => $server->{user},
 		env => {
 			(   map  { $_ => undef }
 				grep { /^PG(?!USER$|PASS|SERIES)/ } keys %ENV),
+			PGCLIENTENCODING => 'UTF8',
 			PGDATABASE => $database,
 			PGHOST => $server->{host},
-			PGOPTIONS =>
-			  '-c search_path=pg_catalog -c default_transaction_read_only=on',
+			PGOPTIONS => join(
+				' ',
+				map { "-c $_" }
+				  qw(search_path=pg_catalog role=none
+				  default_transaction_read_only=on default_transaction_deferrable=off
+				  statement_timeout=0)),
 			PGPORT => $server->{port}
 		},
 		out => \my $out,
@@ -262,8 +286,7 @@ sub query
 		"psql cannot ask database $database",
 		'see above; a superuser is needed, whom PGUSER and PGPASSFILE may name',
 		$err) if $status;
-	chomp $out;
-	return map { [ split /\x1f/, $_, -1 ] } split /\x1e/, $out;
+	return @{ JSON::PP->new->utf8->decode($out) };
 }
 
 1;

@@ -187,7 +187,7 @@ sub pass
 		  while $log =~
 		  /^(?:# )?(not )?ok +\d+ +[-+] +(.*?)(?:\s+\d+ ms)?$/mg;
 		$seen{"$source: test $1"} = $2
-		  while $log =~ /^(\S+) +(PASS|FAIL|SKIP)\b/mg;
+		  while $log =~ /^ *\d+s (\S+) +(PASS|FAIL|SKIP)\b/mg;
 	}
 	return %seen;
 }
@@ -236,14 +236,18 @@ sub record
 	for (split /\n/, read_file("$self->{work}/server/srv/libraries"))
 	{
 		my ($source, $package, $version, $library) = split / /;
-		my $of = $of{$source} ||= { version => $version };
 		my ($before, $after) =
 		  map { $_->{"library $library"} // '' } $stock, $patched;
 		next if $before eq '';
+		my $of = $of{$source} ||= { version => $version };
 		my $same = $before eq $after;
 		push @{ $of->{libraries} }, $library;
-		$libraries{$library} = $same ? 'same' : 'differs';
-		$of->{smoke} = 'differs' unless $same;
+		my $how =
+			$before =~ /does not start/ ? 'could not be loaded'
+		  : $same                       ? 'same'
+		  :                               'differs';
+		$libraries{$library} = $how;
+		$of->{smoke}{$how} = 1;
 	}
 	delete $of{'postgresql-18'};
 	my $table =
@@ -262,7 +266,9 @@ sub record
 		my @known = sort { $a cmp $b } grep { defined } @KNOWN{@tests};
 		$after .= " (what differs $known[0])" if @known;
 		$table .= sprintf "| %s %s | %s | %s | %s |\n", $source,
-		  $of{$source}{version}, $of{$source}{smoke} // 'same', $before,
+		  $of{$source}{version},
+		  ( grep { $of{$source}{smoke}{$_} } 'differs',
+			'same', 'could not be loaded')[0], $before,
 		  $differ ? "$after, **$differ differ**" : $after;
 	}
 	write_file(
