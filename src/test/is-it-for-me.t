@@ -5,26 +5,18 @@ use strict;
 use warnings FATAL => 'all';
 
 use FindBin;
-use lib "$FindBin::RealBin/../lib";
+use lib "$FindBin::RealBin/../lib", "$FindBin::RealBin/lib";
 
+use Base       qw(base_build);
 use File::Path qw(remove_tree);
 use File::Temp ();
 use IPC::Run   ();
-use PgSeries::Build;
-use PgSeries::Config;
-use PgSeries::Series;
 use PgSeries::Server;
-use PgSeries::Util qw(read_file run take_lock write_file);
+use PgSeries::Util qw(read_file run write_file);
 use Test::More;
 
 my $top = "$FindBin::RealBin/../..";
-my $config = PgSeries::Config->new(top => $top);
-take_lock($config->work . '/lock');
-my $build =
-  PgSeries::Build->new($config, PgSeries::Series->new($config))
-  ->describe('base');
-die "there is no build \"base\": make it with src/bin/pgseries build base\n"
-  unless -x "$build->{bin}/postgres";
+my ($config, $build) = base_build();
 
 # The servers' user must be able to read the script.
 my $temp = File::Temp->newdir('pgseries-test-XXXXXX', TMPDIR => 1);

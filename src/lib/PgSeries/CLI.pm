@@ -66,7 +66,7 @@ check [CONFIGURATION...]
   --plans            run the regression suite on base and patched, compare all plans
   --abi              compare what extensions see of the servers base and patched
   --packages         make packages in a chroot, exchange them under all extensions of
-                     the archive, and go back; takes hours
+                     the archive, and go back; takes an hour
   Example: pgseries check --topic=each
 build [NAME...]
   build base and patched, or the builds named
@@ -454,7 +454,7 @@ sub check_check
 	if ($o->{packages})
 	{
 		require PgSeries::Packages;
-		PgSeries::Packages::check_tools($c);
+		PgSeries::Packages::check_tools();
 	}
 	return;
 }

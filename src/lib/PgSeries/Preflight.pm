@@ -109,7 +109,7 @@ sub command
 	fail(2, 'the role is no superuser', 'name one in PGUSER')
 	  if $is_superuser->[0] ne 'on';
 	my ($about) = query($server, 'template1',
-		q{select current_setting('data_directory'), current_setting('server_version')}
+		q{select current_setting('data_directory'), current_setting('server_version_num')}
 	);
 	my ($directory, $version) = @$about;
 	fail(
@@ -121,7 +121,7 @@ sub command
 	my (@wrong, @remarks, %library);
 	push @wrong,
 	  "the server is $version: the patched one is $release, and must not be older"
-	  if later($version, $release);
+	  if $version > sprintf '%d%04d', split /\./, $release;
 	my @databases = map { $_->[0] } query($server, 'template1',
 		'select datname from pg_database where datallowconn and datconnlimit <> -2 order by 1'
 	);
@@ -201,15 +201,6 @@ sub libraries
 	return grep { $_ ne '' }
 	  map { s/^[\s"]+|[\s"]+$//gr =~ s{^.*/}{}sr =~ s/\.so$//r } split /,/,
 	  $list // q{};
-}
-
-# Is a version of a server later than a release?
-sub later
-{
-	my ($version, $release) = @_;
-	my ($is, $at_most) =
-	  map { /^(\d+)\.(\d+)/ ? 1000 * $1 + $2 : 0 } $version, $release;
-	return $is > $at_most;
 }
 
 # Where the server listens, and who it belongs to.

@@ -6,8 +6,7 @@ use warnings FATAL => 'all';
 use File::Path qw(remove_tree);
 use JSON::PP   ();
 use PgSeries::Config;
-use PgSeries::Util
-  qw(capture fail find_tool info make_dir read_file run run_status write_file);
+use PgSeries::Util qw(fail find_tool info make_dir read_file run write_file);
 
 =pod
 
@@ -46,7 +45,6 @@ my %KNOWN = map { $_ => 'lists the settings of the planner' }
 
 sub check_tools
 {
-	my ($c) = @_;
 	fail(2, 'mmdebstrap is missing', 'run: apt-get install mmdebstrap')
 	  unless find_tool('mmdebstrap');
 	fail(2, 'only root can make a chroot', 'run this as root') if $> != 0;
@@ -91,7 +89,6 @@ sub compare
 	return @findings ? 1 : 0;
 }
 
-
 # Makes a chroot with nothing but what apt needs, and says where it is.
 sub chroot
 {
@@ -115,7 +112,7 @@ sub chroot
 # with it.
 sub inside
 {
-	my ($self, $dir, $log, $script, %opt) = @_;
+	my ($self, $dir, $log, $script) = @_;
 	my $mounts =
 	  'mkdir -p "$0/pgseries" "$0/dev/shm" && mount -t proc proc "$0/proc" && '
 	  . 'mount -t tmpfs tmpfs "$0/dev/shm" && mount --bind "$1" "$0/pgseries" && mount -o remount,bind,ro "$0/pgseries" && '
@@ -125,7 +122,6 @@ sub inside
 			$mounts, $dir, $self->{top}, $script
 		],
 		env => {
-			%opt,
 			DEBIAN_FRONTEND => 'noninteractive',
 			HOME => '/root',
 			LC_ALL => 'C.UTF-8',
@@ -158,8 +154,11 @@ done >libraries
 mkdir -p sources
 cd sources
 for source in \$(cut -d' ' -f1 ../libraries | sort -u | grep -v '^postgresql-18\$'); do
-  [ -d \$source ] ||
-  apt-get source \$source >/dev/null && mv \$source-*/ \$source || echo "no source of \$source"
+  [ ! -d \$source ] || continue
+  mkdir /srv/source
+  (cd /srv/source && apt-get source \$source && mv */ /srv/sources/\$source) >/dev/null ||
+  echo "no source of \$source"
+  rm -r /srv/source
 done
 EOT
 	return;
@@ -241,7 +240,6 @@ sub record
 		next if $before eq '';
 		my $of = $of{$source} ||= { version => $version };
 		my $same = $before eq $after;
-		push @{ $of->{libraries} }, $library;
 		my $how =
 			$before =~ /does not start/ ? 'could not be loaded'
 		  : $same                       ? 'same'
