@@ -97,6 +97,15 @@ stress sqlsmith|differential|crash
   --count=N          of queries (sqlsmith: 500000, differential: 20000) or crashes (100)
   --build=NAME       the build to test (default: assert; differential: patched)
   Example: pgseries stress differential --seed=1 --count=1000
+hunt
+  look for statements that are worse than on base: time, rows, locks, failing DDL
+  --kind=KIND        time, rows, locks or ddl only
+  --minutes=NUMBER   how long, for all kinds together (default: 120)
+  --seed=N           seed of what is random (default: the time)
+  --topic=TOPIC      what a topic is about, more often
+  --build=NAME       the build to hunt in (default: patched)
+  --patched=DIR      the server installed there instead
+  Example: pgseries hunt --kind=time --minutes=30
 demo
   show on one screen what the series does
   --tiny             measure tiny tables, and only once: a test of the demo
@@ -136,7 +145,7 @@ EOT
 
 my %MODULE =
   map { $_ => "PgSeries::\u$_" }
-  qw(stress demo bench report submit port deb preflight);
+  qw(stress hunt demo bench report submit port deb preflight);
 my (@names, %COMMAND);
 for (split /\n(?=\w)/, $HELP)
 {

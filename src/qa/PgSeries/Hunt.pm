@@ -1,0 +1,728 @@
+package PgSeries::Hunt;
+
+use strict;
+use warnings FATAL => 'all';
+
+use File::Path qw(remove_tree);
+use IPC::Run   ();
+use List::Util qw(max min);
+use PgSeries::Hunt::Cases;
+use PgSeries::Hunt::Steps;
+use PgSeries::Plans ();
+use PgSeries::Server;
+use PgSeries::Stats qw(median paired_ratio);
+use PgSeries::Util
+  qw(fail find_tool in_parallel info make_dir progress read_file run write_file);
+
+=pod
+
+=head1 NAME
+
+PgSeries::Hunt - look for what is worse than on base: pgseries hunt
+
+=head1 DESCRIPTION
+
+Random statements on base and patched, of four kinds:
+
+  time   random tables, and statements as applications write them: the CPU time of the
+         backend and its parallel workers
+  rows   steps of several sessions, with snapshots held, cursors and DDL: the rows, also
+         compared with those of sequential scans; and the errors
+  locks  the same, drawn so that plans are reused and rebuilt: the locks that a statement
+         holds at its end, and who waits
+  ddl    the same, with more DDL: what fails, and how much work it has done before it waits
+
+B<time>.  Base makes the data directory, and patched gets a copy of it, so data, statistics
+and pages are the same.  Both run a block of executions in turn, up to five times; what counts is
+the fastest block of each.  If patched needs more than 1.15 times as much, 25 pairs of
+blocks in new sessions decide: the lower end of the 95% interval of their ratio must be
+above 1.08.  Such a finding is made smaller as long as it holds, and counted in instructions
+if it has no parallel workers.  Statements that a patched server runs twice as fast are
+listed, too; and those on a table with many indexes or partitions that cost it no less than
+base, though more than the same on a plain table ("no gain").
+
+B<rows, locks, ddl>: see PgSeries::Hunt::Steps.  What differs must differ in three runs.
+
+A finding is written to BUILD/hunt/KIND-SEED-N, as a script for psql or isolationtester.
+
+=cut
+
+use constant LOOK => 1.15;
+use constant PAIRS => 25;
+use constant SURE => 1.08;
+use constant CASES => 80;            # of one schema
+use constant SPECS => 6;             # that run at the same time
+use constant BLOCK_NS => 4e6;
+use constant PARALLEL_BLOCK_NS => 1.5e8;
+use constant SLOWEST_NS => 4e8;
+use constant LEAST_NS => 15_000;     # smaller differences are no finding
+use constant REDUCE_SECONDS => 150;
+
+my @KINDS = qw(time rows locks ddl);
+my %SETTINGS = (
+	fsync => 'off',
+	autovacuum => 'off',
+	max_wal_size => '512MB',
+	log_min_messages => 'fatal',
+	statement_timeout => '5s');
+my %STEP_SETTINGS = (
+	fsync => 'off',
+	autovacuum => 'off',
+	deadlock_timeout => '60ms',
+	lock_timeout => '300ms',
+	log_min_messages => 'panic',
+	search_path => 'hunt');
+
+# What is worse for a reason that stands in doc/use.md: a pattern of the finding's text, and
+# the reason.
+my @KNOWN = (
+	[
+		qr/waits after more work: REINDEX TABLE/,
+		'queries lock fewer indexes, so REINDEX TABLE meets them later'
+	]);
+
+sub check_arguments
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	$o->{minutes} //= 120;
+	fail(2, "--minutes=$o->{minutes} is not positive", 'say how long')
+	  if $o->{minutes} <= 0;
+	$o->{seed} //= time % 1_000_000;
+	fail(
+		2,
+		"--seed=$o->{seed} is not a seed",
+		'choose an integer from 0 to 2147483647'
+	) if $o->{seed} < 0 || $o->{seed} > 0x7FFFFFFF;
+	fail(2, "there is no kind \"$o->{kind}\"", "choose among: @KINDS")
+	  if defined $o->{kind} && !grep { $_ eq $o->{kind} } @KINDS;
+	fail(
+		2,
+		"there is no topic \"$o->{topic}\"",
+		'choose among: ' . join ' ',
+		$c->series->topics
+	  )
+	  if defined $o->{topic}
+	  && !grep { $_ eq $o->{topic} } $c->series->topics;
+	fail(
+		2,
+		"$o->{patched} has no bin/postgres",
+		'name the directory that the server is installed in'
+	) if defined $o->{patched} && !-x "$o->{patched}/bin/postgres";
+	$c->builds->describe($o->{build} //= 'patched');
+	return;
+}
+
+sub command
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	my @kinds = defined $o->{kind} ? $o->{kind} : @KINDS;
+	my $self = bless {
+		dir => make_dir($c->config->build . '/hunt'),
+		seed => $o->{seed},
+		topic => $o->{topic},
+		builds => [ builds($c) ],
+		config => $c->config
+	  },
+	  'PgSeries::Hunt';
+	my $left = 60 * $o->{minutes};
+	my ($found, $text) = (0, '');
+	for my $i (0 .. $#kinds)
+	{
+		my $start = time;
+		$self->{kind} = $kinds[$i];
+		$self->{until} = $start + $left / (@kinds - $i);
+		$self->{findings} = [];
+		my $said =
+		  $kinds[$i] eq 'time' ? $self->hunt_time : $self->hunt_steps;
+		my @new = grep { !$_->{known} } @{ $self->{findings} };
+		$found += @new;
+		$text .= "$kinds[$i]: $said, seed $o->{seed}, " . @new . " findings\n"
+		  . join '', map { "$_->{text}\n" } @{ $self->{findings} };
+		$text .= $self->{more} // '';
+		delete $self->{more};
+		$left -= time - $start;
+	}
+	$c->say($text);
+	return $found ? 1 : 0;
+}
+
+# The builds that are compared; the second is another server if --patched names one.
+sub builds
+{
+	my ($c) = @_;
+	my $o = $c->{option};
+	my $base = $c->builds->ensure(
+		$o->{build} eq 'patched' ? 'base' : 'base-assert');
+	return ($base, $c->builds->ensure($o->{build}))
+	  if !defined $o->{patched};
+	my $dir = $c->config->work . '/b/hunted';
+	make_dir($dir);
+	return (
+		$base,
+		{
+			name => 'hunted',
+			dir => $dir,
+			inst => $o->{patched},
+			bin => "$o->{patched}/bin",
+			log => make_dir("$dir/log", $c->config->caller),
+			stamp => "$dir/stamp"
+		});
+}
+
+sub servers
+{
+	my ($self, $settings) = @_;
+	my @servers = map {
+		PgSeries::Server->new(
+			$self->{config}, $_,
+			name => 'hunt',
+			settings => $settings)
+	} @{ $self->{builds} };
+	return $self->{servers} = \@servers;
+}
+
+sub over { my ($self) = @_; return time >= $self->{until}; }
+
+# A finding: prints it, and writes its script.
+sub found
+{
+	my ($self, $text, $script, $suffix) = @_;
+	my ($known) = map { $_->[1] } grep { $text =~ $_->[0] } @KNOWN;
+	my $n = 1 + @{ $self->{findings} };
+	my $file = "$self->{dir}/$self->{kind}-$self->{seed}-$n.$suffix";
+	write_file($file, $script);
+	$text .= " (known: $known)" if defined $known;
+	$text .= "\n  $file";
+	info($text);
+	push @{ $self->{findings} }, { text => $text, known => defined $known };
+	return;
+}
+
+# rows, locks, ddl.
+
+sub hunt_steps
+{
+	my ($self) = @_;
+	my $servers = $self->servers(\%STEP_SETTINGS);
+	for my $server (@$servers)
+	{
+		$server->create;
+		$server->start;
+		$server->sql("CREATE DATABASE hunt$_") for 0 .. SPECS - 1;
+	}
+	my ($seed, $done, $unsure) = ($self->{seed}, 0, 0);
+	my (%seen, %base);
+	while (!$self->over)
+	{
+		progress("$self->{kind}: $done specifications");
+		my @specs =
+		  map { PgSeries::Hunt::Steps::generate($self->{kind}, $seed + $_) }
+		  0 .. SPECS - 1;
+		my @found = $self->step_findings(@specs);
+		for my $n (0 .. $#specs)
+		{
+			for my $f (@{ $found[$n] })
+			{
+				my $key = signature($specs[$n], $f);
+				if ($f->{base}) { $base{$key}++; }
+				elsif (!$seen{$key}
+					&& !($seen{$key} =
+						  $self->step_finding($specs[$n], $f, $seed + $n)))
+				{
+					$unsure++;
+				}
+			}
+		}
+		$seed += @specs;
+		$done += @specs;
+	}
+	$_->stop for @$servers;
+	$self->{more} =
+	  join '', map { "on base: $base{$_} times $_\n" } sort keys %base;
+	return "$done specifications, $unsure differences that did not come again";
+}
+
+# Returns for each specification a reference to the list of its findings.
+sub step_findings
+{
+	my ($self, @specs) = @_;
+	my @results = PgSeries::Hunt::Steps::both($self->{servers}, @specs);
+	return map {
+		[
+			PgSeries::Hunt::Steps::findings($specs[$_], @{ $results[$_] })
+		]
+	} 0 .. $#specs;
+}
+
+# Makes a finding smaller and reports it, if it comes again twice.
+sub step_finding
+{
+	my ($self, $spec, $f, $seed) = @_;
+	my $key = signature($spec, $f);
+	my $same = sub {
+		my ($s) = @_;
+		my ($found) = $self->step_findings($s);
+		return grep { signature($s, $_) eq $key } @$found;
+	};
+	return 0 if grep { !$same->($spec) } 1, 2;
+	my $small =
+	  reduced($spec, \&PgSeries::Hunt::Steps::smaller, $same);
+	my ($now) = $same->($small);
+	$small = $spec, $now = $f if !$now;
+	$self->found(
+		"$f->{kind}: $now->{what}: $small->{steps}[ $now->{step} ]{sql} (seed $seed)",
+		PgSeries::Hunt::Steps::text($small), 'spec');
+	return 1;
+}
+
+# What kind of thing a finding is: without names and numbers.
+sub signature
+{
+	my ($spec, $f) = @_;
+	my $sql = $spec->{steps}[ $f->{step} ]{sql};
+	$sql = '' if $spec->{steps}[ $f->{step} ]{kind} =~ /oracle|waiting|locks/;
+	my ($verb) = $sql =~ /^(\w+(?: \w+)?)/;
+	my $what = $f->{what} =~ s/holds more:.*/holds more/r =~
+	  s/work: (\w+ \w+).*/work: $1/r =~ s/"[^"]*"/"..."/gr =~ s/\d+/N/gr;
+	return join ': ', $f->{kind}, $what, $verb // ();
+}
+
+# The smallest of what is made of a thing by $smaller for which $holds is true, or that
+# which is there when time is over.
+sub reduced
+{
+	my ($thing, $smaller, $holds, $seconds) = @_;
+	my $until = time + ($seconds // 60);
+	my $again = 1;
+	while ($again)
+	{
+		$again = 0;
+		for my $less ($smaller->($thing))
+		{
+			return $thing if time > $until;
+			next if !$holds->($less);
+			$thing = $less;
+			$again = 1;
+			last;
+		}
+	}
+	return $thing;
+}
+
+# time.
+
+my $CPU = <<'END';
+CREATE FUNCTION cpu() RETURNS numeric LANGUAGE plpgsql AS $$
+DECLARE p text := split_part(pg_read_file('postmaster.pid'), E'\n', 1);
+	t text[] := string_to_array(regexp_replace(pg_read_file('/proc/' || p || '/stat'), '^.*\) ', ''), ' ');
+BEGIN
+	RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric + (t[14]::numeric + t[15]::numeric) * 10000000;
+END $$;
+END
+
+sub hunt_time
+{
+	my ($self) = @_;
+	my $servers = $self->servers(\%SETTINGS);
+	$_->create for @$servers;
+	my $seed = $self->{seed};
+	my %count = map { $_ => 0 } qw(statements left_out second_look schemas);
+	my (@better, %no_gain);
+	while (!$self->over)
+	{
+		my $cases = PgSeries::Hunt::Cases->new($seed, $self->{topic});
+		if (!eval { $self->set_up($cases); 1 })
+		{
+			info("seed $seed: $@");
+			$_->stop for @$servers;
+			$seed++;
+			next;
+		}
+		$count{schemas}++;
+		my @found;
+		for my $n (1 .. CASES)
+		{
+			last if $self->over;
+			my $case = $cases->next_case;
+			progress("time: seed $seed, $count{statements} statements, "
+				  . (@{ $self->{findings} } + @found)
+				  . ' findings');
+			my $r = $self->look($case);
+			if (!$r) { $count{left_out}++; next; }
+			$count{statements}++;
+			push @better, [ $r->{ratio}, in_line($case) ]
+			  if $r->{ratio} < 0.5;
+			$self->no_gain($case, $r, \%no_gain) if $r->{ratio} > 0.95;
+			next
+			  if $r->{ratio} < LOOK || $r->{patched} - $r->{base} < LEAST_NS;
+			$count{second_look}++;
+			my $sure = $self->second_look($case) or next;
+			push @found, { case => $case, %$sure, n => $n };
+		}
+		$self->time_finding($seed, $_) for @found;
+		$_->stop for @$servers;
+		$seed++;
+	}
+	$self->{more} = '';
+	@better = sort { $a->[0] <=> $b->[0] } @better;
+	$self->{more} .= @better . " statements in half the time or less; the best:\n"
+	  . join '', map { sprintf "  %.3f  %s\n", @$_ } grep { $_ } @better[ 0 .. 9 ]
+	  if @better;
+	$self->{more} .= sprintf
+	  "no gain: %s: %d statements; %.2f of base, %.1f times the plain table: %s\n",
+	  $_, @{ $no_gain{$_} }
+	  for sort keys %no_gain;
+	return "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
+}
+
+# Makes the tables on base, and copies the data directory.
+sub set_up
+{
+	my ($self, $cases) = @_;
+	my ($base, $patched) = @{ $self->{servers} };
+	$_->stop for $base, $patched;
+	$base->start;
+	$base->sql('DROP DATABASE IF EXISTS hunt');
+	$base->sql('CREATE DATABASE hunt');
+	$base->sql(
+		"SET statement_timeout = '5min';\n$CPU"
+		  . PgSeries::Hunt::Cases::functions()
+		  . join(
+			'', map { PgSeries::Hunt::Cases::create_table($_) } $cases->tables
+		  )
+		  . "VACUUM ANALYZE;\nCHECKPOINT;\n",
+		database => 'hunt');
+	$base->stop;
+	remove_tree($patched->data);
+	run([ 'cp', '-a', $base->data, $patched->data ], what => 'cp');
+	$_->start for $base, $patched;
+	$self->{plain} = {};
+	return;
+}
+
+# Sessions of a case, one for each server, prepared and warm; undef if it fails or is slow.
+sub sessions
+{
+	my ($self, $case, $database) = @_;
+	my @sessions;
+	for my $server (@{ $self->{servers} })
+	{
+		my $s =
+		  PgSeries::Hunt::Session->new($server, $database // 'hunt', $case);
+		push @sessions, $s;
+		my ($ns) = $s->block($case->{own} ? 1 : $case->{prepared} ? 8 : 1);
+		return if !defined $ns || $ns > SLOWEST_NS;
+	}
+	my ($x, $y) = map { $_->plan } @sessions;
+	my $parallel = "$x$y" =~ /Workers Planned/ || $case->{kind} eq 'build';
+	for (grep { !$parallel } @sessions) { $_->pin; }
+	my ($ns) = $sessions[0]->block(1);
+	my ($ns2) = $sessions[1]->block(1);
+	return if !defined $ns || !defined $ns2;
+	my $block = $parallel ? PARALLEL_BLOCK_NS : BLOCK_NS;
+	my $repeat = $case->{own} ? 1
+	  : int(max(1, min(200, $block / max($ns, $ns2, 1000))));
+	return { list => \@sessions, repeat => $repeat, plans => [ $x, $y ],
+		parallel => $parallel };
+}
+
+sub look
+{
+	my ($self, $case, $database) = @_;
+	my $s = $self->sessions($case, $database) or return;
+	my @best;
+	for my $n (1 .. 5)
+	{
+		for my $i (0, 1)
+		{
+			my ($ns) = $s->{list}[$i]->block($s->{repeat});
+			return if !defined $ns;
+			$best[$i] = $ns if !defined $best[$i] || $ns < $best[$i];
+		}
+		last if $n > 1 && $best[1] < 1.08 * $best[0];
+	}
+	return if $best[0] <= 0 || $best[1] <= 0;
+	return { base => $best[0], patched => $best[1],
+		ratio => $best[1] / $best[0] };
+}
+
+# Pairs in new sessions.  Returns { ratio, lo, hi, base, patched, plans, parallel } if
+# patched is worse for sure.
+sub second_look
+{
+	my ($self, $case, $database) = @_;
+	my $s = $self->sessions($case, $database) or return;
+	my @pairs;
+	for my $n (1 .. PAIRS)
+	{
+		my @ns;
+		for my $i ($n % 2 ? (0, 1) : (1, 0))
+		{
+			($ns[$i]) = $s->{list}[$i]->block($s->{repeat});
+			return if !defined $ns[$i] || $ns[$i] <= 0;
+		}
+		push @pairs, \@ns;
+	}
+	my $r = paired_ratio(@pairs);
+	my ($base, $patched) = map {
+		my $i = $_;
+		median(map { $_->[$i] } @pairs)
+	} 0, 1;
+	return if $r->{lo} < SURE || $patched - $base < LEAST_NS;
+	return { %$r, base => $base, patched => $patched, plans => $s->{plans},
+		parallel => $s->{parallel} };
+}
+
+# A statement on a table with many indexes or partitions that costs no less than on base,
+# and more than on a plain table.
+sub no_gain
+{
+	my ($self, $case, $r, $no_gain) = @_;
+	my ($t, @others) = @{ $case->{tables} };
+	return if @others || $case->{own} || $case->{kind} =~ /count|build/ || $r->{base} > 3e6;
+	my $what =
+	    @{ $t->{indexes} } >= 20            ? 'many indexes'
+	  : $t->{parts} * ($t->{sub} || 1) >= 32 ? 'many partitions'
+	  :                                       return;
+	my ($column) = ($case->{where}[0] // '') =~ /a\.(\w+)/;
+	$column //= 'id';
+	my ($index) = grep { $_->[1] =~ /^\($column\b/ } @{ $t->{indexes} };
+	my $twin = {
+		%$t, by => '', parts => 0, sub => 0, name => "$t->{name}_$column",
+		indexes => [ $index ? [ "$t->{name}_${column}_x", $index->[1] ] : () ]
+	};
+	my $plain = { %$case, tables => [$twin],
+		head => $case->{head} =~ s/\b$t->{name}\b/$twin->{name}/gr };
+	$self->again_on_both('hunt',
+		PgSeries::Hunt::Cases::create_table($twin)
+		  . "VACUUM ANALYZE $twin->{name};\n")
+	  if !$self->{plain}{ $twin->{name} }++;
+	my $p = $self->look($plain) or return;
+	my $times = $r->{patched} / $p->{patched};
+	return if $times < 1.4 || $r->{patched} - $p->{patched} < LEAST_NS;
+	my $key = "$case->{kind} on $what" . ($case->{prepared} ? ', prepared' : '');
+	my $seen = $no_gain->{$key} ||= [ 0, 0, 0, '' ];
+	$seen->[0]++;
+	@{$seen}[ 1 .. 3 ] = ($r->{ratio}, $times, in_line($case))
+	  if $times > $seen->[2];
+	return;
+}
+
+sub again_on_both
+{
+	my ($self, $database, $sql) = @_;
+	in_parallel(map { my $server = $_; sub { $server->sql($sql, database => $database); } }
+		  @{ $self->{servers} });
+	return;
+}
+
+# The tables of a case in a database of their own, on both servers.
+sub make_anew
+{
+	my ($self, $case) = @_;
+	$self->again_on_both('postgres', "DROP DATABASE IF EXISTS small;\nCREATE DATABASE small;\n");
+	$self->again_on_both('small', tables_sql($case));
+	return;
+}
+
+sub tables_sql
+{
+	my ($case) = @_;
+	return "SET statement_timeout = '5min';\n$CPU"
+	  . PgSeries::Hunt::Cases::functions()
+	  . join('', map { PgSeries::Hunt::Cases::create_table($_) } @{ $case->{tables} })
+	  . "VACUUM ANALYZE;\n";
+}
+
+# Makes a finding smaller, counts instructions, and reports it.
+sub time_finding
+{
+	my ($self, $seed, $f) = @_;
+	my $fresh = sub {
+		my ($case) = @_;
+		return if !eval { $self->make_anew($case); 1 };
+		return $self->second_look($case, 'small');
+	};
+	my $case = $f->{case};
+	my $r = $fresh->($case);
+	my $note = '';
+	if ($r)
+	{
+		$case = reduced(
+			$case,
+			\&PgSeries::Hunt::Cases::smaller,
+			sub {
+				my $less = eval { $fresh->($_[0]) } or return 0;
+				return 0 if $less->{ratio} < 1 + ($f->{ratio} - 1) / 2;
+				$r = $less;
+				return 1;
+			},
+			REDUCE_SECONDS);
+		$self->make_anew($case);
+		$note = $self->instructions($case, $r) if !$r->{parallel};
+	}
+	else
+	{
+		$r = $f;
+		$note = ', only in the session that it was found in';
+	}
+	my $text = sprintf
+	  'time: %.2f [%.2f, %.2f] of the CPU time, %.0f -> %.0f us%s: %s (seed %d, case %d)',
+	  @{$r}{qw(ratio lo hi)}, $r->{base} / 1000, $r->{patched} / 1000,
+	  $note, in_line($case), $seed, $f->{n};
+	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
+	my $script = join '', map { "-- $_\n" } split /\n/,
+	  "$text\nplan of base:\n$r->{plans}[0]\nplan of patched:\n$r->{plans}[1]";
+	$script .= tables_sql($case)
+	  . join('', map { "SET $_ = '$case->{set}{$_}';\n" } sort keys %{ $case->{set} })
+	  . join('', map { "$_;\n" } @$prepare, "\\timing on", @$execute) =~ s/on;$/on/mr;
+	$self->found($text, $script, 'sql');
+	return;
+}
+
+# Instructions of one execution in a stand-alone backend, for the report.
+sub instructions
+{
+	my ($self, $case, $r) = @_;
+	return '' if !find_tool('valgrind') || $r->{patched} > 1e8;
+	my ($few, $many) = $r->{patched} > 5e6 || $case->{own} ? (1, 2) : (10, 30);
+	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
+	my @per;
+	my $ok = eval {
+		for my $server (@{ $self->{servers} })
+		{
+			my @totals;
+			for my $n ($few, $many)
+			{
+				my $out = $server->data . '/callgrind.out';
+				my @run = map {
+					my $sql = $execute->[ $_ % @$execute ];
+					$case->{change} ? ('BEGIN', $sql, 'ROLLBACK') : $sql
+				} 1 .. $n;
+				$server->single_user(
+					join('', map { "$_;\n" =~ s/\s+/ /gr . "\n" }
+						(map { "SET $_ = '$case->{set}{$_}'" } sort keys %{ $case->{set} }),
+						"SET statement_timeout = 0",
+						@$prepare, @run),
+					database => 'small',
+					wrapper => [ qw(valgrind --tool=callgrind --quiet), "--callgrind-out-file=$out" ]);
+				push @totals, read_file($out) =~ /^(?:summary|totals): (\d+)/m;
+			}
+			push @per, ($totals[1] - $totals[0]) / ($many - $few);
+		}
+		1;
+	};
+	my $why = $@;
+	$_->start for @{ $self->{servers} };
+	return ", instructions not counted: $why" if !$ok;
+	return sprintf ', %.3f of the instructions (%.0f -> %.0f)',
+	  $per[1] / $per[0], @per;
+}
+
+sub in_line
+{
+	my ($case) = @_;
+	my $text = PgSeries::Hunt::Cases::statement($case);
+	my $set = join ', ', map { "$_ = $case->{set}{$_}" } sort keys %{ $case->{set} };
+	return join '',
+	  $case->{prepared} ? 'prepared: ' : '', $text,
+	  map({ sprintf ' [%s: %d rows, %s, %d indexes]', $_->{name}, $_->{rows},
+		  $_->{by} ? "$_->{parts} partitions by $_->{by}" . ($_->{sub} ? " with $_->{sub} each" : '') : 'plain',
+		  scalar @{ $_->{indexes} } } @{ $case->{tables} }),
+	  $set eq '' ? '' : " [$set]";
+}
+
+package PgSeries::Hunt::Session;
+
+# A psql that stays, and runs blocks of a case's statement.
+
+my $MARK = 'hunt: done';
+
+sub new
+{
+	my ($class, $server, $database, $case) = @_;
+	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
+	my ($command, %opt) =
+	  $server->as_client([ qw(psql --no-psqlrc --quiet --no-align --tuples-only -d), $database ]);
+	my $self = bless {
+		in => '', out => '', execute => $execute, case => $case,
+		next => 0
+	}, $class;
+	local %ENV = (%ENV, map { defined $opt{env}{$_} ? ($_ => $opt{env}{$_}) : () } keys %{ $opt{env} });
+	$self->{psql} = IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out});
+	my %set = %{ $case->{set} };
+	$self->ask(
+		join '', map { "$_;\n" }
+		  (map { "SET $_ = '$set{$_}'" } sort keys %set),
+		'SET client_min_messages = error',
+		$case->{own}
+		? (PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~ s/^/DROP TABLE IF EXISTS churned; /r,
+			'VACUUM ANALYZE churned', "SET statement_timeout = '60s'", 'SELECT setseed(0.5)', 'SET synchronous_commit = off')
+		: (),
+		@$prepare);
+	return $self;
+}
+
+sub DESTROY
+{
+	my ($self) = @_;
+	local ($?, $@);
+	eval {
+		$self->{in} .= "\\q\n";
+		IPC::Run::finish($self->{psql});
+		1;
+	} or IPC::Run::kill_kill($self->{psql});
+	return;
+}
+
+# What psql prints for a script.
+sub ask
+{
+	my ($self, $script) = @_;
+	$self->{out} = '';
+	$self->{in} .= "$script\n\\echo $MARK\n";
+	IPC::Run::pump($self->{psql})
+	  until $self->{out} =~ /^\Q$MARK\E\n/m;
+	return $self->{out} =~ s/^\Q$MARK\E\n.*//msr;
+}
+
+# The CPU time of one of n executions, in ns; undef after an error.
+sub block
+{
+	my ($self, $n) = @_;
+	my @execute = @{ $self->{execute} };
+	my $change = $self->{case}{change};
+	my $script = "SELECT cpu() AS c0 \\gset\n\\o /dev/null\n";
+	for (1 .. $n)
+	{
+		my $sql = $execute[ $self->{next}++ % @execute ];
+		$script .= $change ? "BEGIN;\n$sql;\nROLLBACK;\n" : "$sql;\n";
+	}
+	my $out = $self->ask("$script\\o\nSELECT cpu() - :c0;");
+	return if $out =~ /^ERROR|^FATAL|^psql:/m;
+	my ($ns) = $out =~ /^(\d+)$/m or return;
+	return $ns / $n;
+}
+
+# Has the backend stay on the first processor: what else runs there slows down both servers
+# then, not one of them.
+sub pin
+{
+	my ($self) = @_;
+	my ($pid) = $self->ask('SELECT pg_backend_pid();') =~ /^(\d+)$/m or return;
+	PgSeries::Util::run([ qw(taskset --pid --cpu-list 0), $pid ],
+		out => \my $said);
+	return;
+}
+
+sub plan
+{
+	my ($self) = @_;
+	return '' if $self->{case}{kind} =~ /^(?:churn|build)$/;
+	my $out = $self->ask("EXPLAIN $self->{execute}[0];");
+	return $out =~ s/^(?:Query Identifier.*)\n//mgr;
+}
+
+1;
