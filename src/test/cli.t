@@ -78,6 +78,8 @@ check --prefix=2-1: nothing from 2 to 1
 check --prefix=1 --topic=one: one thing at a time, not prefix and topic
 check word: no argument "word"
 check --world nonesuch: no configuration "nonesuch"
+check --loads nonesuch: no load "nonesuch"
+check --short: --short goes with --loads
 server restart: start, stop or psql
 server: server takes start|stop|psql
 server start base x: server takes no argument "x"

@@ -55,7 +55,7 @@ export
 lint
   check the form of the patches
   Example: pgseries lint
-check [CONFIGURATION...]
+check [NAME...]
   check that the series holds: lint and round trip, or one of these
   --round-trip       apply, export and compare only
   --prefix=K         build and test the first K patches, or each prefix from K to L
@@ -67,6 +67,9 @@ check [CONFIGURATION...]
   --abi              compare what extensions see of the servers base and patched
   --packages         make packages in a chroot, exchange them under all extensions of
                      the archive, and go back; takes an hour
+  --loads            standard loads on base and patched, paired, all or those named:
+                     pgbench, sysbench, suite, dump; takes more than an hour
+  --short            with --loads: one short pair of each: a test of the command
   Example: pgseries check --topic=each
 build [NAME...]
   build base and patched, or the builds named
@@ -443,11 +446,19 @@ sub check_check
 	my $o = $c->{option};
 	my @modes =
 	  grep { defined $o->{$_} }
-	  qw(round_trip prefix topic world plans abi packages);
+	  qw(round_trip prefix topic world plans abi packages loads);
 	usage_error(
 		'check does one thing at a time, not '
 		  . join(' and ', map { s/_/-/r } @modes),
 		'check') if @modes > 1;
+	usage_error('--short goes with --loads', 'check')
+	  if $o->{short} && !$o->{loads};
+	$c->{names} = [];
+	if ($o->{loads})
+	{
+		require PgSeries::Loads;
+		return PgSeries::Loads::check_arguments($c, @words);
+	}
 	$c->{names} = [ names_to_check($c, @words) ];
 	my @builds = map { $c->builds->describe($_) } @{ $c->{names} };
 
@@ -480,6 +491,7 @@ sub check
 	}
 	return PgSeries::Abi::compare($c) if $o->{abi};
 	return PgSeries::Packages::compare($c) if $o->{packages};
+	return PgSeries::Loads::compare($c, @words) if $o->{loads};
 	my $findings = $o->{round_trip} ? 0 : lint($c);
 	my @said = $c->series->round_trip;
 	info(
