@@ -207,8 +207,9 @@ run_django()
 run_node-postgres()
 {
 	local file status
+	chmod 600 "$work/$suite/node_modules/pg/test/unit/client/pgpass.file"
 	for file in $(cd "$work/$suite/node_modules/pg" && find test/unit test/integration -name '*-tests.js' | sort); do
-		suite=$suite/node_modules/pg PGDATABASE=test as_user timeout 60 node "$file" >"$work/out" 2>&1
+		suite=$suite/node_modules/pg PGDATABASE=test as_user timeout 60 node --no-deprecation "$file" >"$work/out" 2>>"$log"
 		status=$?
 		cat "$work/out" >>"$log"
 		sed -nE "s,^  (.*) ✔\$,$file:\1\tpassed,p; s,^  (.*) \? - SKIPPED\$,$file:\1\tskipped,p
