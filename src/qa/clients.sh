@@ -145,7 +145,7 @@ start()
 		suite=. as_user "$inst/bin/initdb" -N -D "$work/data" -U postgres -A trust -E UTF8 --locale=C.UTF-8 &&
 			printf '%s\n' "port = $PGPORT" "listen_addresses = '127.0.0.1'" \
 				"unix_socket_directories = '$work'" 'fsync = off' 'wal_level = logical' \
-				"extension_control_path = '\$system:$work/pgtap'" 'max_prepared_transactions = 64' 'max_connections = 200' >>"$work/data/postgresql.conf" &&
+				"extension_control_path = '\$system:$work/share'" 'max_prepared_transactions = 64' 'max_connections = 200' >>"$work/data/postgresql.conf" &&
 			suite=. as_user "$inst/bin/pg_ctl" -D "$work/data" -l "$work/server.log" -w start &&
 			createdb test
 	} >>"$log" 2>&1 || die 'the server does not start' "see $log; if its port is taken, run it again"
@@ -190,6 +190,10 @@ run_sqlalchemy()
 run_django()
 {
 	cp "$here/settings.py" "$work/django/tests" && chmod 644 "$work/django/tests/settings.py"
+	# its migrations want an extension that the builds do not have, and its tests do not use
+	mkdir -p "$work/share/extension"
+	echo "default_version = '1'" >"$work/share/extension/uuid-ossp.control"
+	: >"$work/share/extension/uuid-ossp--1.sql"
 	: >"$work/results" && chmod 666 "$work/results"
 	TEST_RESULTS=$work/results suite=django/tests as_user "$dir/venv/bin/python" runtests.py \
 		--settings=settings --parallel=1 --noinput aggregation aggregation_regress annotations \
@@ -222,7 +226,7 @@ run_node-postgres()
 run_pgtap()
 {
 	local file
-	as_user make -s install PG_CONFIG="$inst/bin/pg_config" datadir="$work/pgtap" docdir="$work/pgtap" >>"$log" 2>&1
+	as_user make -s install PG_CONFIG="$inst/bin/pg_config" datadir="$work/share" docdir="$work/share" >>"$log" 2>&1
 	psql -qX -d test -c 'create extension pgtap' >>"$log" 2>&1 ||
 		die 'pgTAP cannot be installed' "see $log"
 	for file in $(cd "$work/pgtap/test/sql" && ls | grep -vE '^run(just|no)?tests.sql$'); do
