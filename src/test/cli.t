@@ -20,7 +20,7 @@ my ($status, $out, $err);
 is($status, 0, '--help');
 my @commands = $out =~ /^  ([\w-]+) +\w/mg;
 is( "@commands",
-	'fetch apply status export lint check build deb preflight test server stress demo bench report submit port range-diff',
+	'fetch apply status export lint check build deb preflight test server stress hunt demo bench report submit port range-diff',
 	'all commands are listed');
 for my $command (@commands)
 {
@@ -92,6 +92,11 @@ submit -v1: submit needs a topic
 submit -v1 --topic=nonesuch: no topic "nonesuch"
 stress nonesuch: takes sqlsmith, differential or crash
 stress crash --count=0: --count=0 is not positive
+hunt --kind=nonesuch: no kind "nonesuch"
+hunt --topic=nonesuch: no topic "nonesuch"
+hunt --minutes=0: --minutes=0 is not positive
+hunt --seed=-1: --seed=-1 is not a seed
+hunt --patched=/nonesuch: /nonesuch has no bin/postgres
 stress crash --seed=-1: --seed=-1 is not a seed
 stress crash --count=x: value "x" invalid for option count (number expected)
 bench all --gate=x: value "x" invalid for option gate (real number expected)

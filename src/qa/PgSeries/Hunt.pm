@@ -35,8 +35,8 @@ Random statements on base and patched, of four kinds:
 B<time>.  Base makes the data directory, and patched gets a copy of it, so data, statistics
 and pages are the same.  Both run a block of executions in turn, up to five times; what counts is
 the fastest block of each.  If patched needs more than 1.15 times as much, 25 pairs of
-blocks in new sessions decide: the lower end of the 95% interval of their ratio must be
-above 1.08.  Such a finding is made smaller as long as it holds, and counted in instructions
+blocks in new sessions decide, and 25 more: the lower end of the 95% interval of their ratio
+must be above 1.08 both times.  Such a finding is made smaller as long as it holds, and counted in instructions
 if it has no parallel workers.  Statements that a patched server runs twice as fast are
 listed, too; and those on a table with many indexes or partitions that cost it no less than
 base, though more than the same on a plain table ("no gain").
@@ -50,12 +50,12 @@ A finding is written to BUILD/hunt/KIND-SEED-N, as a script for psql or isolatio
 use constant LOOK => 1.15;
 use constant PAIRS => 25;
 use constant SURE => 1.08;
-use constant CASES => 80;            # of one schema
-use constant SPECS => 6;             # that run at the same time
+use constant CASES => 80;           # of one schema
+use constant SPECS => 6;            # that run at the same time
 use constant BLOCK_NS => 4e6;
 use constant PARALLEL_BLOCK_NS => 1.5e8;
 use constant SLOWEST_NS => 4e8;
-use constant LEAST_NS => 15_000;     # smaller differences are no finding
+use constant LEAST_NS => 15_000;    # smaller differences are no finding
 use constant REDUCE_SECONDS => 150;
 
 my @KINDS = qw(time rows locks ddl);
@@ -100,8 +100,7 @@ sub check_arguments
 		2,
 		"there is no topic \"$o->{topic}\"",
 		'choose among: ' . join ' ',
-		$c->series->topics
-	  )
+		$c->series->topics)
 	  if defined $o->{topic}
 	  && !grep { $_ eq $o->{topic} } $c->series->topics;
 	fail(
@@ -138,7 +137,10 @@ sub command
 		  $kinds[$i] eq 'time' ? $self->hunt_time : $self->hunt_steps;
 		my @new = grep { !$_->{known} } @{ $self->{findings} };
 		$found += @new;
-		$text .= "$kinds[$i]: $said, seed $o->{seed}, " . @new . " findings\n"
+		$text .=
+			"$kinds[$i]: $said, seed $o->{seed}, "
+		  . @new
+		  . " findings\n"
 		  . join '', map { "$_->{text}\n" } @{ $self->{findings} };
 		$text .= $self->{more} // '';
 		delete $self->{more};
@@ -153,8 +155,8 @@ sub builds
 {
 	my ($c) = @_;
 	my $o = $c->{option};
-	my $base = $c->builds->ensure(
-		$o->{build} eq 'patched' ? 'base' : 'base-assert');
+	my $base =
+	  $c->builds->ensure($o->{build} eq 'patched' ? 'base' : 'base-assert');
 	return ($base, $c->builds->ensure($o->{build}))
 	  if !defined $o->{patched};
 	my $dir = $c->config->work . '/b/hunted';
@@ -227,9 +229,11 @@ sub hunt_steps
 			{
 				my $key = signature($specs[$n], $f);
 				if ($f->{base}) { $base{$key}++; }
-				elsif (!$seen{$key}
-					&& !($seen{$key} =
-						  $self->step_finding($specs[$n], $f, $seed + $n)))
+				elsif (
+					!$seen{$key}
+					&& !(
+						$seen{$key} =
+						$self->step_finding($specs[$n], $f, $seed + $n)))
 				{
 					$unsure++;
 				}
@@ -239,9 +243,10 @@ sub hunt_steps
 		$done += @specs;
 	}
 	$_->stop for @$servers;
-	$self->{more} =
-	  join '', map { "on base: $base{$_} times $_\n" } sort keys %base;
-	return "$done specifications, $unsure differences that did not come again";
+	$self->{more} = join '',
+	  map { "on base: $base{$_} times $_\n" } sort keys %base;
+	return
+	  "$done specifications, $unsure differences that did not come again";
 }
 
 # Returns for each specification a reference to the list of its findings.
@@ -250,9 +255,7 @@ sub step_findings
 	my ($self, @specs) = @_;
 	my @results = PgSeries::Hunt::Steps::both($self->{servers}, @specs);
 	return map {
-		[
-			PgSeries::Hunt::Steps::findings($specs[$_], @{ $results[$_] })
-		]
+		[ PgSeries::Hunt::Steps::findings($specs[$_], @{ $results[$_] }) ]
 	} 0 .. $#specs;
 }
 
@@ -267,8 +270,7 @@ sub step_finding
 		return grep { signature($s, $_) eq $key } @$found;
 	};
 	return 0 if grep { !$same->($spec) } 1, 2;
-	my $small =
-	  reduced($spec, \&PgSeries::Hunt::Steps::smaller, $same);
+	my $small = reduced($spec, \&PgSeries::Hunt::Steps::smaller, $same);
 	my ($now) = $same->($small);
 	$small = $spec, $now = $f if !$now;
 	$self->found(
@@ -358,7 +360,8 @@ sub hunt_time
 			next
 			  if $r->{ratio} < LOOK || $r->{patched} - $r->{base} < LEAST_NS;
 			$count{second_look}++;
-			my $sure = $self->second_look($case) or next;
+			my $sure = $self->second_look($case) && $self->second_look($case);
+			next if !$sure;
 			push @found, { case => $case, %$sure, n => $n };
 		}
 		$self->time_finding($seed, $_) for @found;
@@ -367,14 +370,16 @@ sub hunt_time
 	}
 	$self->{more} = '';
 	@better = sort { $a->[0] <=> $b->[0] } @better;
-	$self->{more} .= @better . " statements in half the time or less; the best:\n"
-	  . join '', map { sprintf "  %.3f  %s\n", @$_ } grep { $_ } @better[ 0 .. 9 ]
+	$self->{more} .=
+	  @better . " statements in half the time or less; the best:\n" . join '',
+	  map { sprintf "  %.3f  %s\n", @$_ } grep { $_ } @better[ 0 .. 9 ]
 	  if @better;
 	$self->{more} .= sprintf
 	  "no gain: %s: %d statements; %.2f of base, %.1f times the plain table: %s\n",
 	  $_, @{ $no_gain{$_} }
 	  for sort keys %no_gain;
-	return "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
+	return
+	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
 }
 
 # Makes the tables on base, and copies the data directory.
@@ -389,9 +394,8 @@ sub set_up
 	$base->sql(
 		"SET statement_timeout = '5min';\n$CPU"
 		  . PgSeries::Hunt::Cases::functions()
-		  . join(
-			'', map { PgSeries::Hunt::Cases::create_table($_) } $cases->tables
-		  )
+		  . join('',
+			map { PgSeries::Hunt::Cases::create_table($_) } $cases->tables)
 		  . "VACUUM ANALYZE;\nCHECKPOINT;\n",
 		database => 'hunt');
 	$base->stop;
@@ -417,15 +421,24 @@ sub sessions
 	}
 	my ($x, $y) = map { $_->plan } @sessions;
 	my $parallel = "$x$y" =~ /Workers Planned/ || $case->{kind} eq 'build';
-	for (grep { !$parallel } @sessions) { $_->pin; }
+	for (grep { !$parallel } @sessions)
+	{
+		$_->pin;
+	}
 	my ($ns) = $sessions[0]->block(1);
 	my ($ns2) = $sessions[1]->block(1);
 	return if !defined $ns || !defined $ns2;
 	my $block = $parallel ? PARALLEL_BLOCK_NS : BLOCK_NS;
-	my $repeat = $case->{own} ? 1
+	my $repeat =
+	  $case->{own}
+	  ? 1
 	  : int(max(1, min(200, $block / max($ns, $ns2, 1000))));
-	return { list => \@sessions, repeat => $repeat, plans => [ $x, $y ],
-		parallel => $parallel };
+	return {
+		list => \@sessions,
+		repeat => $repeat,
+		plans => [ $x, $y ],
+		parallel => $parallel
+	};
 }
 
 sub look
@@ -444,8 +457,11 @@ sub look
 		last if $n > 1 && $best[1] < 1.08 * $best[0];
 	}
 	return if $best[0] <= 0 || $best[1] <= 0;
-	return { base => $best[0], patched => $best[1],
-		ratio => $best[1] / $best[0] };
+	return {
+		base => $best[0],
+		patched => $best[1],
+		ratio => $best[1] / $best[0]
+	};
 }
 
 # Pairs in new sessions.  Returns { ratio, lo, hi, base, patched, plans, parallel } if
@@ -471,8 +487,13 @@ sub second_look
 		median(map { $_->[$i] } @pairs)
 	} 0, 1;
 	return if $r->{lo} < SURE || $patched - $base < LEAST_NS;
-	return { %$r, base => $base, patched => $patched, plans => $s->{plans},
-		parallel => $s->{parallel} };
+	return {
+		%$r,
+		base => $base,
+		patched => $patched,
+		plans => $s->{plans},
+		parallel => $s->{parallel}
+	};
 }
 
 # A statement on a table with many indexes or partitions that costs no less than on base,
@@ -481,20 +502,31 @@ sub no_gain
 {
 	my ($self, $case, $r, $no_gain) = @_;
 	my ($t, @others) = @{ $case->{tables} };
-	return if @others || $case->{own} || $case->{kind} =~ /count|build/ || $r->{base} > 3e6;
+	return
+		 if @others
+	  || $case->{own}
+	  || $case->{kind} =~ /count|build/
+	  || $r->{base} > 3e6;
 	my $what =
-	    @{ $t->{indexes} } >= 20            ? 'many indexes'
+		@{ $t->{indexes} } >= 20             ? 'many indexes'
 	  : $t->{parts} * ($t->{sub} || 1) >= 32 ? 'many partitions'
-	  :                                       return;
+	  :                                        return;
 	my ($column) = ($case->{where}[0] // '') =~ /a\.(\w+)/;
 	$column //= 'id';
 	my ($index) = grep { $_->[1] =~ /^\($column\b/ } @{ $t->{indexes} };
 	my $twin = {
-		%$t, by => '', parts => 0, sub => 0, name => "$t->{name}_$column",
+		%$t,
+		by => '',
+		parts => 0,
+		sub => 0,
+		name => "$t->{name}_$column",
 		indexes => [ $index ? [ "$t->{name}_${column}_x", $index->[1] ] : () ]
 	};
-	my $plain = { %$case, tables => [$twin],
-		head => $case->{head} =~ s/\b$t->{name}\b/$twin->{name}/gr };
+	my $plain = {
+		%$case,
+		tables => [$twin],
+		head => $case->{head} =~ s/\b$t->{name}\b/$twin->{name}/gr
+	};
 	$self->again_on_both('hunt',
 		PgSeries::Hunt::Cases::create_table($twin)
 		  . "VACUUM ANALYZE $twin->{name};\n")
@@ -502,7 +534,8 @@ sub no_gain
 	my $p = $self->look($plain) or return;
 	my $times = $r->{patched} / $p->{patched};
 	return if $times < 1.4 || $r->{patched} - $p->{patched} < LEAST_NS;
-	my $key = "$case->{kind} on $what" . ($case->{prepared} ? ', prepared' : '');
+	my $key =
+	  "$case->{kind} on $what" . ($case->{prepared} ? ', prepared' : '');
 	my $seen = $no_gain->{$key} ||= [ 0, 0, 0, '' ];
 	$seen->[0]++;
 	@{$seen}[ 1 .. 3 ] = ($r->{ratio}, $times, in_line($case))
@@ -513,8 +546,11 @@ sub no_gain
 sub again_on_both
 {
 	my ($self, $database, $sql) = @_;
-	in_parallel(map { my $server = $_; sub { $server->sql($sql, database => $database); } }
-		  @{ $self->{servers} });
+	in_parallel(
+		map {
+			my $server = $_;
+			sub { $server->sql($sql, database => $database); }
+		} @{ $self->{servers} });
 	return;
 }
 
@@ -522,7 +558,8 @@ sub again_on_both
 sub make_anew
 {
 	my ($self, $case) = @_;
-	$self->again_on_both('postgres', "DROP DATABASE IF EXISTS small;\nCREATE DATABASE small;\n");
+	$self->again_on_both('postgres',
+		"DROP DATABASE IF EXISTS small;\nCREATE DATABASE small;\n");
 	$self->again_on_both('small', tables_sql($case));
 	return;
 }
@@ -530,9 +567,11 @@ sub make_anew
 sub tables_sql
 {
 	my ($case) = @_;
-	return "SET statement_timeout = '5min';\n$CPU"
+	return
+		"SET statement_timeout = '5min';\n$CPU"
 	  . PgSeries::Hunt::Cases::functions()
-	  . join('', map { PgSeries::Hunt::Cases::create_table($_) } @{ $case->{tables} })
+	  . join('',
+		map { PgSeries::Hunt::Cases::create_table($_) } @{ $case->{tables} })
 	  . "VACUUM ANALYZE;\n";
 }
 
@@ -576,8 +615,10 @@ sub time_finding
 	my $script = join '', map { "-- $_\n" } split /\n/,
 	  "$text\nplan of base:\n$r->{plans}[0]\nplan of patched:\n$r->{plans}[1]";
 	$script .= tables_sql($case)
-	  . join('', map { "SET $_ = '$case->{set}{$_}';\n" } sort keys %{ $case->{set} })
-	  . join('', map { "$_;\n" } @$prepare, "\\timing on", @$execute) =~ s/on;$/on/mr;
+	  . join('',
+		map { "SET $_ = '$case->{set}{$_}';\n" } sort keys %{ $case->{set} })
+	  . join('', map { "$_;\n" } @$prepare, "\\timing on", @$execute) =~
+	  s/on;$/on/mr;
 	$self->found($text, $script, 'sql');
 	return;
 }
@@ -587,7 +628,8 @@ sub instructions
 {
 	my ($self, $case, $r) = @_;
 	return '' if !find_tool('valgrind') || $r->{patched} > 1e8;
-	my ($few, $many) = $r->{patched} > 5e6 || $case->{own} ? (1, 2) : (10, 30);
+	my ($few, $many) =
+	  $r->{patched} > 5e6 || $case->{own} ? (1, 2) : (10, 30);
 	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
 	my @per;
 	my $ok = eval {
@@ -602,13 +644,21 @@ sub instructions
 					$case->{change} ? ('BEGIN', $sql, 'ROLLBACK') : $sql
 				} 1 .. $n;
 				$server->single_user(
-					join('', map { "$_;\n" =~ s/\s+/ /gr . "\n" }
-						(map { "SET $_ = '$case->{set}{$_}'" } sort keys %{ $case->{set} }),
+					join(
+						'',
+						map { "$_;\n" =~ s/\s+/ /gr . "\n" } (
+							map { "SET $_ = '$case->{set}{$_}'" }
+							sort keys %{ $case->{set} }),
 						"SET statement_timeout = 0",
-						@$prepare, @run),
+						@$prepare,
+						@run),
 					database => 'small',
-					wrapper => [ qw(valgrind --tool=callgrind --quiet), "--callgrind-out-file=$out" ]);
-				push @totals, read_file($out) =~ /^(?:summary|totals): (\d+)/m;
+					wrapper => [
+						qw(valgrind --tool=callgrind --quiet),
+						"--callgrind-out-file=$out"
+					]);
+				push @totals,
+				  read_file($out) =~ /^(?:summary|totals): (\d+)/m;
 			}
 			push @per, ($totals[1] - $totals[0]) / ($many - $few);
 		}
@@ -625,12 +675,15 @@ sub in_line
 {
 	my ($case) = @_;
 	my $text = PgSeries::Hunt::Cases::statement($case);
-	my $set = join ', ', map { "$_ = $case->{set}{$_}" } sort keys %{ $case->{set} };
-	return join '',
-	  $case->{prepared} ? 'prepared: ' : '', $text,
-	  map({ sprintf ' [%s: %d rows, %s, %d indexes]', $_->{name}, $_->{rows},
-		  $_->{by} ? "$_->{parts} partitions by $_->{by}" . ($_->{sub} ? " with $_->{sub} each" : '') : 'plain',
-		  scalar @{ $_->{indexes} } } @{ $case->{tables} }),
+	my $set = join ', ',
+	  map { "$_ = $case->{set}{$_}" } sort keys %{ $case->{set} };
+	return join '', $case->{prepared} ? 'prepared: ' : '', $text,
+	  map(
+		{ sprintf ' [%s: %d rows, %s, %d indexes]', $_->{name}, $_->{rows},
+			  $_->{by}
+			  ? "$_->{parts} partitions by $_->{by}"
+			  . ($_->{sub} ? " with $_->{sub} each" : '')
+			  : 'plain', scalar @{ $_->{indexes} } } @{ $case->{tables} }),
 	  $set eq '' ? '' : " [$set]";
 }
 
@@ -644,22 +697,36 @@ sub new
 {
 	my ($class, $server, $database, $case) = @_;
 	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
-	my ($command, %opt) =
-	  $server->as_client([ qw(psql --no-psqlrc --quiet --no-align --tuples-only -d), $database ]);
+	my ($command, %opt) = $server->as_client(
+		[
+			qw(psql --no-psqlrc --quiet --no-align --tuples-only -d),
+			$database
+		]);
 	my $self = bless {
-		in => '', out => '', execute => $execute, case => $case,
+		in => '',
+		out => '',
+		execute => $execute,
+		case => $case,
 		next => 0
 	}, $class;
-	local %ENV = (%ENV, map { defined $opt{env}{$_} ? ($_ => $opt{env}{$_}) : () } keys %{ $opt{env} });
-	$self->{psql} = IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out});
+	local %ENV = (
+		%ENV,
+		map { defined $opt{env}{$_} ? ($_ => $opt{env}{$_}) : () }
+		  keys %{ $opt{env} });
+	$self->{psql} =
+	  IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out});
 	my %set = %{ $case->{set} };
 	$self->ask(
-		join '', map { "$_;\n" }
-		  (map { "SET $_ = '$set{$_}'" } sort keys %set),
+		join '',
+		map { "$_;\n" } (map { "SET $_ = '$set{$_}'" } sort keys %set),
 		'SET client_min_messages = error',
 		$case->{own}
-		? (PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~ s/^/DROP TABLE IF EXISTS churned; /r,
-			'VACUUM ANALYZE churned', "SET statement_timeout = '60s'", 'SELECT setseed(0.5)', 'SET synchronous_commit = off')
+		? ( PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~
+			  s/^/DROP TABLE IF EXISTS churned; /r,
+			'VACUUM ANALYZE churned',
+			"SET statement_timeout = '60s'",
+			'SELECT setseed(0.5)',
+			'SET synchronous_commit = off')
 		: (),
 		@$prepare);
 	return $self;
@@ -683,8 +750,7 @@ sub ask
 	my ($self, $script) = @_;
 	$self->{out} = '';
 	$self->{in} .= "$script\n\\echo $MARK\n";
-	IPC::Run::pump($self->{psql})
-	  until $self->{out} =~ /^\Q$MARK\E\n/m;
+	IPC::Run::pump($self->{psql}) until $self->{out} =~ /^\Q$MARK\E\n/m;
 	return $self->{out} =~ s/^\Q$MARK\E\n.*//msr;
 }
 
@@ -711,7 +777,8 @@ sub block
 sub pin
 {
 	my ($self) = @_;
-	my ($pid) = $self->ask('SELECT pg_backend_pid();') =~ /^(\d+)$/m or return;
+	my ($pid) = $self->ask('SELECT pg_backend_pid();') =~ /^(\d+)$/m
+	  or return;
 	PgSeries::Util::run([ qw(taskset --pid --cpu-list 0), $pid ],
 		out => \my $said);
 	return;

@@ -73,7 +73,7 @@ sub compare
 
 	my $server = $self->chroot('server');
 	$self->install($server);
-	run([ 'cp', '-a', "$build/srv/build", "$server/srv/build" ]);
+	run([ 'cp', '-a', "$build/srv/build", "$server/srv" ]);
 	my %stock = $self->pass($server, 'stock', 1);
 	push @findings, $self->exchange($server, 'Exchange the packages');
 	my %patched = $self->pass($server, 'patched', 1);

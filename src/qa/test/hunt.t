@@ -20,18 +20,21 @@ sub cases
 	return ([ $g->tables ], map { $g->next_case } 1 .. 300);
 }
 my ($tables, @cases) = cases(1);
-is_deeply([ cases(1) ], [ $tables, @cases ],
+is_deeply(
+	[ cases(1) ],
+	[ $tables, @cases ],
 	'the same seed gives the same cases');
-isnt(PgSeries::Hunt::in_line($cases[0]),
-	PgSeries::Hunt::in_line((cases(2))[1]), 'another gives others');
+isnt(
+	PgSeries::Hunt::in_line($cases[0]),
+	PgSeries::Hunt::in_line((cases(2))[1]),
+	'another gives others');
 my %kind = map { $_->{kind} => 1 } @cases;
 is( join(
 		' ',
 		grep { !$kind{$_} }
 		  qw(point list ordered function_limit join few_join exists lateral group
 		  distinct window union cte scalar count extremes insert upsert update delete
-		  merge churn build)
-	),
+		  merge churn build)),
 	'',
 	'all kinds come up');
 my @bad;
@@ -41,11 +44,13 @@ for my $case (@cases)
 	push @bad, grep { /\$\d|  |\bHASH\(|\bCODE\(/ } @$execute
 	  if !$case->{prepared} && !$case->{own};
 	push @bad, "@$prepare"
-	  if $case->{prepared} && @$prepare != 1 || !$case->{prepared} && @$prepare;
+	  if $case->{prepared} && @$prepare != 1
+	  || !$case->{prepared} && @$prepare;
 }
 is("@bad", '', 'no parameter without a value');
-is( scalar(grep { !$_->{by} }
-		map { (cases($_, 'partitions'))[0][0] } 3 .. 12),
+is( scalar(
+		grep { !$_->{by} }
+		map  { (cases($_, 'partitions'))[0][0] } 3 .. 12),
 	0,
 	'partitioned tables for the topic partitions');
 my ($partitioned) = grep { $_->{by} =~ /^RANGE/ && $_->{parts} > 2 }
@@ -56,8 +61,8 @@ like(
 	'ranges meet');
 
 # What is made smaller is smaller, and keeps what makes the finding.
-my $case = first { @{ $_->{where} } >= 2 && @{ $_->{tables}[0]{indexes} } > 2 }
-  @cases;
+my $case =
+  first { @{ $_->{where} } >= 2 && @{ $_->{tables}[0]{indexes} } > 2 } @cases;
 my $small = PgSeries::Hunt::reduced(
 	$case,
 	\&PgSeries::Hunt::Cases::smaller,
@@ -74,7 +79,7 @@ is( join(' ',
 
 # Steps.
 my $spec = PgSeries::Hunt::Steps::generate('rows', 5);
-is(PgSeries::Hunt::Steps::text($spec),
+is( PgSeries::Hunt::Steps::text($spec),
 	PgSeries::Hunt::Steps::text(PgSeries::Hunt::Steps::generate('rows', 5)),
 	'the same seed gives the same steps');
 my %seen;
@@ -95,9 +100,9 @@ sub judge
 {
 	my ($steps, @printed) = @_;
 	my @results = map { [ PgSeries::Hunt::Steps::results($_) ] } @printed;
-	return join '; ',
-	  map { "$_->{kind} $_->{step} $_->{what}" . ($_->{base} ? ' (base)' : '') }
-	  PgSeries::Hunt::Steps::findings(
+	return join '; ', map {
+		"$_->{kind} $_->{step} $_->{what}" . ($_->{base} ? ' (base)' : '')
+	} PgSeries::Hunt::Steps::findings(
 		{
 			steps => [
 				map { { kind => $_, sql => 'x', session => 1 } }
@@ -122,11 +127,15 @@ for (
 	[ 'use', $fails, $one, '' ],
 	[ 'use use', "$waits$next$done", "$one" . $next =~ s/1\n/2\n/r, '' ],
 	[
-		'use oracle', "$one$next", "$two$next",
+		'use oracle',
+		"$one$next",
+		"$two$next",
 		'rows 0 other rows; rows 1 patched: not the rows of a sequential scan'
 	],
 	[
-		'use oracle', "$two$next", "$two$next",
+		'use oracle',
+		"$two$next",
+		"$two$next",
 		'rows 1 patched: not the rows of a sequential scan; rows 1 base: not the rows of a sequential scan (base)'
 	],
 	[

@@ -34,16 +34,34 @@ locks there.  From then on the oracle decides.
 # What a hunt of a kind draws from: weights of what the next step is.
 my %WEIGHT = (
 	rows => {
-		query => 8, write => 6, ddl => 6, cursor => 2,
-		prepared => 2, transaction => 6, pause => 2, locks => 0
+		query => 8,
+		write => 6,
+		ddl => 6,
+		cursor => 2,
+		prepared => 2,
+		transaction => 6,
+		pause => 2,
+		locks => 0
 	},
 	locks => {
-		query => 3, write => 2, ddl => 3, cursor => 1,
-		prepared => 8, transaction => 4, pause => 0, locks => 6
+		query => 3,
+		write => 2,
+		ddl => 3,
+		cursor => 1,
+		prepared => 8,
+		transaction => 4,
+		pause => 0,
+		locks => 6
 	},
 	ddl => {
-		query => 4, write => 4, ddl => 8, cursor => 1,
-		prepared => 2, transaction => 7, pause => 1, locks => 0
+		query => 4,
+		write => 4,
+		ddl => 8,
+		cursor => 1,
+		prepared => 2,
+		transaction => 7,
+		pause => 1,
+		locks => 0
 	});
 
 sub draw   { my ($n) = @_;    return int rand $n; }
@@ -68,7 +86,10 @@ sub generate
 		set => pick('', 'SET enable_seqscan = off;')
 	};
 	my $self = bless {
-		spec => $spec, kind => $kind, number => 0, paused => 0,
+		spec => $spec,
+		kind => $kind,
+		number => 0,
+		paused => 0,
 		map { $_ => [ (0) x 4 ] } qw(in snapshot prepared cursor)
 	  },
 	  __PACKAGE__;
@@ -76,9 +97,11 @@ sub generate
 	$self->next_step while @{ $spec->{steps} } < $wanted;
 	$self->release;
 	$self->add($_, 'use', 'COMMIT') for grep { $self->{in}[$_] } 1 .. 3;
+
 	for my $table (grep { one_in(2) } @tables)
 	{
-		$self->add(1, 'use', "SELECT * FROM $table->{name} ORDER BY id, k, a, b, c");
+		$self->add(1, 'use',
+			"SELECT * FROM $table->{name} ORDER BY id, k, a, b, c");
 	}
 	return $spec;
 }
@@ -90,17 +113,24 @@ sub table
 	my $n = !$by ? 0 : pick(2, 4, 8, 16, $kind eq 'locks' ? (40, 40) : ());
 	my @bounds =
 	  $by =~ /^H/
-	  ? map { "FOR VALUES WITH (MODULUS $n, REMAINDER $_)" } 0 .. $n - 1
+	  ? map { "FOR VALUES WITH (MODULUS $n, REMAINDER $_)" }
+	  0 .. $n - 1
 	  : $by ? map {
 		sprintf 'FOR VALUES FROM (%s) TO (%s)',
 		  $_ ? int($_ * 200 / $n) : 'MINVALUE',
-		  $_ < $n - 1 ? int(($_ + 1) * 200 / $n) : 'MAXVALUE'
+		  $_ < $n - 1
+		  ? int(($_ + 1) * 200 / $n)
+		  : 'MAXVALUE'
 	  } 0 .. $n - 1
 	  : ();
 	my @all = (
-		'(a)', '(b)', '(c)', '(k)', '(b, c)', '(k, a) INCLUDE (b)',
-		'(a) WHERE b < 20', '((a + b))', 'USING hash (b)', 'USING hash (a)',
-		('USING brin (a) WITH (pages_per_range = 1)',
+		'(a)', '(b)', '(c)', '(k)', '(b, c)',
+		'(k, a) INCLUDE (b)',
+		'(a) WHERE b < 20',
+		'((a + b))',
+		'USING hash (b)',
+		'USING hash (a)',
+		(   'USING brin (a) WITH (pages_per_range = 1)',
 			'USING brin (b) WITH (pages_per_range = 1)',
 			'USING brin (c) WITH (pages_per_range = 1)') x 2);
 	my $i = 0;
@@ -112,7 +142,8 @@ sub table
 		fillfactor => pick(100, 50, 50),
 		indexes => [
 			map { [ "${name}_i" . ++$i, $_ ] } uniq '(id)',
-			sample 1 + draw($n > 16 ? 1 : $by ? 4 : 7), @all
+			sample 1 + draw($n > 16 ? 1 : $by ? 4 : 7),
+			@all
 		]
 	};
 }
@@ -150,7 +181,9 @@ sub condition
 	my $c = pick(qw(id k k a a b b c c));
 	my $v = draw($c eq 'id' ? 200 : $c eq 'k' ? 200 : 50);
 	return pick(
-		"$c = $v", "$c = $v", "$c = $v",
+		"$c = $v",
+		"$c = $v",
+		"$c = $v",
 		"$c BETWEEN $v AND $v + " . draw(8),
 		"$c IN ($v, " . draw(50) . ')',
 		"$c = $v AND a + b > " . draw(50));
@@ -184,12 +217,17 @@ sub transaction
 		  pick('READ COMMITTED', 'REPEATABLE READ', 'REPEATABLE READ');
 
 		# The snapshot is taken, but no table is touched.
-		my $sql = "BEGIN ISOLATION LEVEL $level" . (one_in(2) ? '; SELECT 1' : '');
+		my $sql =
+		  "BEGIN ISOLATION LEVEL $level" . (one_in(2) ? '; SELECT 1' : '');
 		$self->add($s, 'use', $sql);
 		$self->{in}[$s] = 1;
 		$self->{snapshot}[$s] = $level =~ /REPEAT/;
 	}
-	elsif (one_in(3)) { $self->add($s, 'use', pick('SAVEPOINT s', 'ROLLBACK TO s', 'RELEASE s')); }
+	elsif (one_in(3))
+	{
+		$self->add($s, 'use',
+			pick('SAVEPOINT s', 'ROLLBACK TO s', 'RELEASE s'));
+	}
 	else
 	{
 		$self->add($s, 'use', pick('COMMIT', 'COMMIT', 'ROLLBACK'));
@@ -203,10 +241,12 @@ sub query
 	my ($self, $s, $t) = @_;
 	my $where = $self->condition;
 	my $sql = pick(
-		("SELECT id, k, a, b, c FROM $t->{name} WHERE $where ORDER BY id, k, a, b, c") x 3,
+		(   "SELECT id, k, a, b, c FROM $t->{name} WHERE $where ORDER BY id, k, a, b, c"
+		) x 3,
 		"SELECT count(*), sum(b) FROM $t->{name} WHERE $where",
 		"SELECT x.id, y.id AS y FROM $t->{name} x JOIN $t->{name} y ON y.id = x.b WHERE "
-		  . $where =~ s/\b([a-z]+) (?==|BET|IN)/x.$1 /r =~ s/a \+ b/x.a + x.b/r
+		  . $where =~ s/\b([a-z]+) (?==|BET|IN)/x.$1 /r =~
+		  s/a \+ b/x.a + x.b/r
 		  . ' ORDER BY x.id, y.id');
 	$self->add($s, 'use', $sql);
 	$self->add($s, 'oracle', $sql) if $self->{snapshot}[$s];
@@ -219,14 +259,17 @@ sub write    ## no critic (ProhibitBuiltinHomonyms)
 	my $where = $self->condition;
 	my $c = pick(qw(a b c b c k));
 	my $v = draw(50);
-	$self->add($s, 'use', pick(
+	$self->add(
+		$s, 'use',
+		pick(
 			("UPDATE $t->{name} SET $c = $v WHERE $where") x 3,
 			"UPDATE $t->{name} SET k = k, a = a, b = b, c = c + 1 WHERE $where",
 			"DELETE FROM $t->{name} WHERE $where",
 			"INSERT INTO $t->{name} SELECT 10000 + i + $v * 100, i % 200, i % 50, $v, i FROM generate_series(1, 5) i",
 			"UPDATE $t->{name} x SET b = y.b + 1 FROM $t->{name} y WHERE y.id = x.id AND x.$c = $v",
 			"MERGE INTO $t->{name} x USING (SELECT $v AS id) y ON x.id = y.id WHEN MATCHED THEN UPDATE SET b = b + 1 WHEN NOT MATCHED THEN INSERT VALUES (y.id, 1, 2, 3, 4)",
-			"SELECT id FROM $t->{name} WHERE $where ORDER BY id, k, a FOR UPDATE"));
+			"SELECT id FROM $t->{name} WHERE $where ORDER BY id, k, a FOR UPDATE"
+		));
 	return;
 }
 
@@ -238,7 +281,9 @@ sub cursor
 	{
 		my $order = pick(qw(id k a b c));
 		my $where = $self->condition;
-		$self->add($s, 'use', "DECLARE cur CURSOR FOR SELECT id FROM $t->{name} WHERE $where OR $order < 20 ORDER BY $order, id");
+		$self->add($s, 'use',
+			"DECLARE cur CURSOR FOR SELECT id FROM $t->{name} WHERE $where OR $order < 20 ORDER BY $order, id"
+		);
 		$self->{cursor}[$s] = 1;
 	}
 	$self->add($s, 'use', 'FETCH ' . pick(1, 3, 1000) . ' FROM cur');
@@ -251,12 +296,18 @@ sub prepared
 	if (!$self->{prepared}[$s])
 	{
 		my $c = pick(qw(id k k a));
-		my $p = pick("$c = \$1", "$c = \$1", "$c = \$1 AND b < 30", "$c BETWEEN \$1 AND \$1 + 2");
+		my $p = pick(
+			"$c = \$1",
+			"$c = \$1",
+			"$c = \$1 AND b < 30",
+			"$c BETWEEN \$1 AND \$1 + 2");
 		my $sql = pick(
-			("SELECT id, k, a, b, c FROM $t->{name} WHERE $p ORDER BY id, k, a, b, c") x 3,
+			(   "SELECT id, k, a, b, c FROM $t->{name} WHERE $p ORDER BY id, k, a, b, c"
+			) x 3,
 			"UPDATE $t->{name} SET b = b + 1 WHERE $p",
 			"SELECT x.id, y.id AS y FROM $t->{name} x JOIN $t->{name} y ON y.$c = x.$c WHERE x."
-			  . $p =~ s/AND b/AND x.b/r . ' ORDER BY 1, 2');
+			  . $p =~ s/AND b/AND x.b/r
+			  . ' ORDER BY 1, 2');
 		$self->add($s, 'use', "PREPARE p(int) AS $sql");
 		$self->{prepared}[$s] = 1;
 	}
@@ -280,7 +331,8 @@ sub pause
 	return if $self->{paused};
 	my $c = pick(qw(a b c k));
 	$self->add(4, 'use', 'SELECT pg_advisory_lock(1)');
-	$self->add($s, 'use', "SELECT id, k, a, b, c FROM $t->{name} WHERE $c = pause("
+	$self->add($s, 'use',
+			"SELECT id, k, a, b, c FROM $t->{name} WHERE $c = pause("
 		  . draw(50)
 		  . ') ORDER BY id, k, a, b, c');
 	$self->{paused} = $s;
@@ -304,21 +356,33 @@ sub ddl
 	my $index = $self->index_of($t);
 	my $column = pick(qw(a b c));
 	my @any = (
-		"REINDEX TABLE $rel", "REINDEX TABLE $rel", "REINDEX INDEX $index",
+		"REINDEX TABLE $rel",
+		"REINDEX TABLE $rel",
+		"REINDEX INDEX $index",
 		"CREATE INDEX x" . ++$self->{number} . " ON $rel ($column)",
-		"DROP INDEX $index", "ANALYZE $rel", "ANALYZE $rel",
+		"DROP INDEX $index",
+		"ANALYZE $rel",
+		"ANALYZE $rel",
 		"SELECT brin_summarize_new_values(indexrelid) FROM pg_index i JOIN pg_class c ON c.oid = indexrelid WHERE indrelid = '$rel'::regclass AND relam = 3580",
-		"ALTER TABLE $name ADD COLUMN x" . ++$self->{number} . ' int DEFAULT 7',
+		"ALTER TABLE $name ADD COLUMN x"
+		  . ++$self->{number}
+		  . ' int DEFAULT 7',
 		"ALTER TABLE $rel SET (fillfactor = 60)");
-	push @any, ("ALTER TABLE $name DETACH PARTITION ${name}_$part",
+	push @any,
+	  ( "ALTER TABLE $name DETACH PARTITION ${name}_$part",
 		"ALTER TABLE $name ATTACH PARTITION ${name}_$part $t->{bounds}[$part]",
 		"TRUNCATE ${name}_$part") if defined $part;
 	my @outside = (
-		"VACUUM $rel", "VACUUM FULL $rel", "REINDEX TABLE CONCURRENTLY $rel",
+		"VACUUM $rel",
+		"VACUUM FULL $rel",
+		"REINDEX TABLE CONCURRENTLY $rel",
 		"REINDEX INDEX CONCURRENTLY $index",
-		"CREATE INDEX CONCURRENTLY x" . ++$self->{number} . " ON $name ($column)",
+		"CREATE INDEX CONCURRENTLY x"
+		  . ++$self->{number}
+		  . " ON $name ($column)",
 		"DROP INDEX CONCURRENTLY $index");
-	push @outside, "ALTER TABLE $name DETACH PARTITION ${name}_$part CONCURRENTLY"
+	push @outside,
+	  "ALTER TABLE $name DETACH PARTITION ${name}_$part CONCURRENTLY"
 	  if defined $part;
 	push @any, @outside if !$self->{in}[$s];
 	$self->add($s, 'ddl', pick(@any));
@@ -327,7 +391,8 @@ sub ddl
 }
 
 # The text of a specification.
-my $LOOK = "SELECT relation::regclass, mode, relkind FROM pg_locks JOIN pg_class c ON c.oid = relation WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relation >= 16384 ORDER BY 1::text, 2";
+my $LOOK =
+  "SELECT relation::regclass, mode, relkind FROM pg_locks JOIN pg_class c ON c.oid = relation WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relation >= 16384 ORDER BY 1::text, 2";
 my $WAITING =
   "SELECT left(query, 60) AS query, (SELECT count(*) FROM pg_locks l WHERE l.pid = a.pid AND mode = 'AccessExclusiveLock' AND granted) AS behind FROM pg_stat_activity a WHERE wait_event_type = 'Lock' AND datname = current_database() ORDER BY 1";
 my $WITHOUT = join ' ',
@@ -355,7 +420,8 @@ sub text
 	for my $session (sort keys %of)
 	{
 		$text .= join '', "session u$session\n",
-		  "setup { SET client_min_messages = error; $spec->{set} }\n", @{ $of{$session} };
+		  "setup { SET client_min_messages = error; $spec->{set} }\n",
+		  @{ $of{$session} };
 	}
 	return "${text}permutation @order\n";
 }
@@ -375,7 +441,8 @@ sub setup
 		  "CREATE TABLE $name (id int, k int, a int, b int, c int)"
 		  . ($t->{by} ? " PARTITION BY $t->{by};" : " $with;");
 		my $i = 0;
-		$make .= " CREATE TABLE ${name}_@{[ $i++ ]} PARTITION OF $name $_ $with;"
+		$make .=
+		  " CREATE TABLE ${name}_@{[ $i++ ]} PARTITION OF $name $_ $with;"
 		  for @{ $t->{bounds} };
 		$make .=
 		  " INSERT INTO $name SELECT i, i % 200, i * 7 % 50, i * 11 % 50, i * 13 % 50 FROM generate_series(1, $t->{rows}) i;";
@@ -468,7 +535,9 @@ sub findings
 				my ($with, $without) = @{$results}[ $n - 1, $n ];
 				next if grep { $_->{error} } $with, $without;
 				my ($x, $y) = map { $_->{text} } $with, $without;
-				$found->('rows', "$name: not the rows of a sequential scan",
+				$found->(
+					'rows',
+					"$name: not the rows of a sequential scan",
 					base => $name eq 'base') if $x ne $y;
 			}
 		}
@@ -497,7 +566,7 @@ sub findings
 		elsif (!$diverged)
 		{
 			my ($x, $y) = map { $_->{error} // '' } $b, $p;
-			if    ($p->{waits} && !$b->{waits}) { $found->('locks', 'waits'); }
+			if ($p->{waits} && !$b->{waits}) { $found->('locks', 'waits'); }
 			elsif ($x ne $y && $y ne '' && $y !~ /lock timeout/)
 			{
 				$found->($kind eq 'ddl' ? 'ddl' : 'rows', "fails: $y");
@@ -507,7 +576,8 @@ sub findings
 				$found->('rows', 'other rows');
 			}
 		}
-		elsif (($p->{error} // '') =~ /cache lookup|could not open|internal|XX000|unexpected/)
+		elsif (($p->{error} // '') =~
+			/cache lookup|could not open|internal|XX000|unexpected/)
 		{
 			$found->('rows', "fails: $p->{error}") if !defined $b->{error};
 		}
