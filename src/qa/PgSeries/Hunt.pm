@@ -5,14 +5,14 @@ use warnings FATAL => 'all';
 
 use File::Path qw(remove_tree);
 use IPC::Run   ();
+use POSIX      ();
 use List::Util qw(max min);
 use PgSeries::Hunt::Cases;
 use PgSeries::Hunt::Steps;
-use PgSeries::Plans ();
 use PgSeries::Server;
 use PgSeries::Stats qw(median paired_ratio);
 use PgSeries::Util
-  qw(fail find_tool in_parallel info make_dir progress read_file run write_file);
+  qw(as_error fail find_tool in_parallel info make_dir progress read_file run write_file);
 
 =pod
 
@@ -32,14 +32,15 @@ Random statements on base and patched, of four kinds:
          holds at its end, and who waits
   ddl    the same, with more DDL: what fails, and how much work it has done before it waits
 
-B<time>.  Base makes the data directory, and patched gets a copy of it, so data, statistics
-and pages are the same.  Both run a block of executions in turn, up to five times; what counts is
-the fastest block of each.  If patched needs more than 1.15 times as much, 25 pairs of
+B<time>.  Base makes the data directory, and patched gets a copy of it, so data,
+statistics and pages are the same.  Both run a block of executions in turn, up to five times;
+what counts is the fastest block of each.  If patched needs more than 1.15 times as much, 25 pairs of
 blocks in new sessions decide, and 25 more: the lower end of the 95% interval of their ratio
-must be above 1.08 both times.  Such a finding is made smaller as long as it holds, and counted in instructions
-if it has no parallel workers.  Statements that a patched server runs twice as fast are
-listed, too; and those on a table with many indexes or partitions that cost it no less than
-base, though more than the same on a plain table ("no gain").
+must be above 1.08 both times.  Such a finding is made smaller as long as it holds, with
+tables made anew, and counted in instructions, which decide, if it has no parallel workers.  One that fails on patched only, or
+takes longer than statement_timeout there, is a finding, too.  Statements that a patched
+server runs twice as fast are listed; and those on a table with many indexes or partitions
+that cost it no less than base, though more than the same on a plain table ("no gain").
 
 B<rows, locks, ddl>: see PgSeries::Hunt::Steps.  What differs must differ in three runs.
 
@@ -54,8 +55,11 @@ use constant CASES => 80;           # of one schema
 use constant SPECS => 6;            # that run at the same time
 use constant BLOCK_NS => 4e6;
 use constant PARALLEL_BLOCK_NS => 1.5e8;
-use constant SLOWEST_NS => 4e8;
+use constant SLOWEST_NS => 4e8;     # on base: else it is left out
+use constant FEW_PAIRS => 7;   # of those that are slower than that on patched
 use constant LEAST_NS => 15_000;    # smaller differences are no finding
+use constant INSTRUCTIONS =>
+  1.02;    # less is no finding, whatever the time says
 use constant REDUCE_SECONDS => 150;
 
 my @KINDS = qw(time rows locks ddl);
@@ -73,12 +77,16 @@ my %STEP_SETTINGS = (
 	log_min_messages => 'panic',
 	search_path => 'hunt');
 
-# What is worse for a reason that stands in doc/use.md: a pattern of the finding's text, and
-# the reason.
+# What is worse for a reason that stands in doc/use.md: a pattern of the finding's text and its
+# script, and the reason.
 my @KNOWN = (
 	[
 		qr/waits after more work: REINDEX TABLE/,
 		'queries lock fewer indexes, so REINDEX TABLE meets them later'
+	],
+	[
+		qr/deadlock detected.*step s\d+ \{ REINDEX TABLE/s,
+		'a query locks some indexes late, and REINDEX TABLE locks them all'
 	]);
 
 sub check_arguments
@@ -191,7 +199,7 @@ sub over { my ($self) = @_; return time >= $self->{until}; }
 sub found
 {
 	my ($self, $text, $script, $suffix) = @_;
-	my ($known) = map { $_->[1] } grep { $text =~ $_->[0] } @KNOWN;
+	my ($known) = map { $_->[1] } grep { "$text\n$script" =~ $_->[0] } @KNOWN;
 	my $n = 1 + @{ $self->{findings} };
 	my $file = "$self->{dir}/$self->{kind}-$self->{seed}-$n.$suffix";
 	write_file($file, $script);
@@ -315,13 +323,16 @@ sub reduced
 
 # time.
 
-my $CPU = <<'END';
-CREATE FUNCTION cpu() RETURNS numeric LANGUAGE plpgsql AS $$
-DECLARE p text := split_part(pg_read_file('postmaster.pid'), E'\n', 1);
-	t text[] := string_to_array(regexp_replace(pg_read_file('/proc/' || p || '/stat'), '^.*\) ', ''), ' ');
+# The CPU time of this backend, exactly, and that of processes that have ended, as workers
+# have, in ticks of the kernel's clock.
+my $TICK = int(1e9 / POSIX::sysconf(POSIX::_SC_CLK_TCK()));
+my $CPU = <<"END";
+CREATE FUNCTION cpu() RETURNS numeric LANGUAGE plpgsql AS \$\$
+DECLARE p text := split_part(pg_read_file('postmaster.pid'), E'\\n', 1);
+	t text[] := string_to_array(regexp_replace(pg_read_file('/proc/' || p || '/stat'), '^.*\\) ', ''), ' ');
 BEGIN
-	RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric + (t[14]::numeric + t[15]::numeric) * 10000000;
-END $$;
+	RETURN split_part(pg_read_file('/proc/self/schedstat'), ' ', 1)::numeric + (t[14]::numeric + t[15]::numeric) * $TICK;
+END \$\$;
 END
 
 sub hunt_time
@@ -332,13 +343,12 @@ sub hunt_time
 	my $seed = $self->{seed};
 	my %count = map { $_ => 0 } qw(statements left_out second_look schemas);
 	my (@better, %no_gain);
+	$self->{unsure} = 0;
 	while (!$self->over)
 	{
 		my $cases = PgSeries::Hunt::Cases->new($seed, $self->{topic});
-		if (!eval { $self->set_up($cases); 1 })
+		if (!attempt(sub { $self->set_up($cases); return 1; }))
 		{
-			info("seed $seed: $@");
-			$_->stop for @$servers;
 			$seed++;
 			next;
 		}
@@ -352,7 +362,12 @@ sub hunt_time
 				  . (@{ $self->{findings} } + @found)
 				  . ' findings');
 			my $r = $self->look($case);
-			if (!$r) { $count{left_out}++; next; }
+			if (!$r)
+			{
+				$count{left_out}++;
+				$self->failure($case, $seed, $n);
+				next;
+			}
 			$count{statements}++;
 			push @better, [ $r->{ratio}, in_line($case) ]
 			  if $r->{ratio} < 0.5;
@@ -379,7 +394,7 @@ sub hunt_time
 	  $_, @{ $no_gain{$_} }
 	  for sort keys %no_gain;
 	return
-	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
+	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice, $self->{unsure} that did not come again";
 }
 
 # Makes the tables on base, and copies the data directory.
@@ -406,18 +421,26 @@ sub set_up
 	return;
 }
 
-# Sessions of a case, one for each server, prepared and warm; undef if it fails or is slow.
+# Sessions of a case, one for each server, prepared and warm; undef if it fails, or is slow
+# on base.  What fails on patched only is noted.
 sub sessions
 {
 	my ($self, $case, $database) = @_;
-	my @sessions;
-	for my $server (@{ $self->{servers} })
+	my $warm = $case->{prepared} ? 8 : 1;
+	my (@sessions, @ns);
+	delete $self->{fails};
+	for my $i (0, 1)
 	{
-		my $s =
-		  PgSeries::Hunt::Session->new($server, $database // 'hunt', $case);
-		push @sessions, $s;
-		my ($ns) = $s->block($case->{own} ? 1 : $case->{prepared} ? 8 : 1);
-		return if !defined $ns || $ns > SLOWEST_NS;
+		$sessions[$i] = PgSeries::Hunt::Session->new($self->{servers}[$i],
+			$database // 'hunt', $case);
+		for my $n ($warm, 1)
+		{
+			$ns[$i] = $sessions[$i]->block($n);
+			next if defined $ns[$i];
+			$self->{fails} = $sessions[$i]{error} if $i;
+			return;
+		}
+		return if !$i && $ns[$i] > SLOWEST_NS;
 	}
 	my ($x, $y) = map { $_->plan } @sessions;
 	my $parallel = "$x$y" =~ /Workers Planned/ || $case->{kind} eq 'build';
@@ -425,17 +448,15 @@ sub sessions
 	{
 		$_->pin;
 	}
-	my ($ns) = $sessions[0]->block(1);
-	my ($ns2) = $sessions[1]->block(1);
-	return if !defined $ns || !defined $ns2;
 	my $block = $parallel ? PARALLEL_BLOCK_NS : BLOCK_NS;
 	my $repeat =
 	  $case->{own}
 	  ? 1
-	  : int(max(1, min(200, $block / max($ns, $ns2, 1000))));
+	  : int(max(1, min(200, $block / max(@ns, 1000))));
 	return {
 		list => \@sessions,
 		repeat => $repeat,
+		pairs => $ns[1] > SLOWEST_NS ? FEW_PAIRS : PAIRS,
 		plans => [ $x, $y ],
 		parallel => $parallel
 	};
@@ -443,8 +464,8 @@ sub sessions
 
 sub look
 {
-	my ($self, $case, $database) = @_;
-	my $s = $self->sessions($case, $database) or return;
+	my ($self, $case) = @_;
+	my $s = $self->sessions($case) or return;
 	my @best;
 	for my $n (1 .. 5)
 	{
@@ -471,7 +492,7 @@ sub second_look
 	my ($self, $case, $database) = @_;
 	my $s = $self->sessions($case, $database) or return;
 	my @pairs;
-	for my $n (1 .. PAIRS)
+	for my $n (1 .. $s->{pairs})
 	{
 		my @ns;
 		for my $i ($n % 2 ? (0, 1) : (1, 0))
@@ -494,6 +515,22 @@ sub second_look
 		plans => $s->{plans},
 		parallel => $s->{parallel}
 	};
+}
+
+# Reports what fails on patched only, if it does so again; a server that has crashed needs a
+# moment until it is there again.
+sub failure
+{
+	my ($self, $case, $seed, $n) = @_;
+	return if !defined $self->{fails};
+	sleep 3;
+	$self->look($case);
+	return if !defined $self->{fails};
+	my $text =
+		"time: fails: $self->{fails}: "
+	  . in_line($case)
+	  . " (seed $seed, case $n)";
+	return $self->found($text, script($case, $text), 'sql');
 }
 
 # A statement on a table with many indexes or partitions that costs no less than on base,
@@ -575,100 +612,138 @@ sub tables_sql
 	  . "VACUUM ANALYZE;\n";
 }
 
-# Makes a finding smaller, counts instructions, and reports it.
+# Makes a finding smaller, and reports it, if it comes again with tables made anew, and costs
+# more instructions.
 sub time_finding
 {
 	my ($self, $seed, $f) = @_;
 	my $fresh = sub {
 		my ($case) = @_;
-		return if !eval { $self->make_anew($case); 1 };
-		return $self->second_look($case, 'small');
+		return attempt(
+			sub {
+				$self->make_anew($case);
+				return $self->second_look($case, 'small');
+			});
 	};
 	my $case = $f->{case};
-	my $r = $fresh->($case);
-	my $note = '';
-	if ($r)
+	my $r = $fresh->($case) or return $self->{unsure}++;
+	$case = reduced(
+		$case,
+		\&PgSeries::Hunt::Cases::smaller,
+		sub {
+			my $less = $fresh->($_[0]) or return 0;
+			return 0 if $less->{ratio} < 1 + ($f->{ratio} - 1) / 2;
+			$r = $less;
+			return 1;
+		},
+		$self->over ? REDUCE_SECONDS / 5 : REDUCE_SECONDS);
+	$self->make_anew($case);
+	my $text =
+	  sprintf 'time: %.2f [%.2f, %.2f] of the CPU time, %.0f -> %.0f us',
+	  @{$r}{qw(ratio lo hi)}, map { $_ / 1000 } @{$r}{qw(base patched)};
+	if (my $count = $r->{parallel} ? undef : $self->instructions($case, $r))
 	{
-		$case = reduced(
-			$case,
-			\&PgSeries::Hunt::Cases::smaller,
-			sub {
-				my $less = eval { $fresh->($_[0]) } or return 0;
-				return 0 if $less->{ratio} < 1 + ($f->{ratio} - 1) / 2;
-				$r = $less;
-				return 1;
-			},
-			REDUCE_SECONDS);
-		$self->make_anew($case);
-		$note = $self->instructions($case, $r) if !$r->{parallel};
+		my $ratio = $count->[1] / $count->[0];
+		return $self->{unsure}++ if $ratio < INSTRUCTIONS;
+		$text .= sprintf ', %.3f of the instructions (%.0f -> %.0f)',
+		  $ratio, @$count;
 	}
-	else
-	{
-		$r = $f;
-		$note = ', only in the session that it was found in';
-	}
-	my $text = sprintf
-	  'time: %.2f [%.2f, %.2f] of the CPU time, %.0f -> %.0f us%s: %s (seed %d, case %d)',
-	  @{$r}{qw(ratio lo hi)}, $r->{base} / 1000, $r->{patched} / 1000,
-	  $note, in_line($case), $seed, $f->{n};
+	$text .= ": " . in_line($case) . " (seed $seed, case $f->{n})";
+	return $self->found(
+		$text,
+		script(
+			$case, $text,
+			"plan of base:\n$r->{plans}[0]",
+			"plan of patched:\n$r->{plans}[1]"),
+		'sql');
+}
+
+# A script for psql: remarks, the tables of a case, and its statements.
+sub script
+{
+	my ($case, @remarks) = @_;
 	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
-	my $script = join '', map { "-- $_\n" } split /\n/,
-	  "$text\nplan of base:\n$r->{plans}[0]\nplan of patched:\n$r->{plans}[1]";
-	$script .= tables_sql($case)
-	  . join('',
-		map { "SET $_ = '$case->{set}{$_}';\n" } sort keys %{ $case->{set} })
-	  . join('', map { "$_;\n" } @$prepare, "\\timing on", @$execute) =~
-	  s/on;$/on/mr;
-	$self->found($text, $script, 'sql');
+	return join '', (map { "-- $_\n" } map { split /\n/ } @remarks),
+	  tables_sql($case), settings_sql($case),
+	  (map { "$_;\n" } @$prepare),
+	  "\\timing on\n",
+	  map { "$_;\n" } @$execute;
+}
+
+sub settings_sql
+{
+	my ($case) = @_;
+	my %set = %{ $case->{set} };
+	return map { "SET $_ = '$set{$_}';\n" } sort keys %set;
+}
+
+# What the code returns; nothing if a statement in it fails.
+sub attempt
+{
+	my ($code) = @_;
+	my $result;
+	return $result if eval { $result = $code->(); 1 };
+	my $error = as_error($@);
+	die $error if $error->{code} != 1;
+	info("hunt: $error->{message}");
 	return;
 }
 
-# Instructions of one execution in a stand-alone backend, for the report.
+# Instructions of one execution in a stand-alone backend, [base, patched]; undef if they cannot
+# be counted.
 sub instructions
 {
 	my ($self, $case, $r) = @_;
-	return '' if !find_tool('valgrind') || $r->{patched} > 1e8;
+	return if !find_tool('valgrind') || $r->{patched} > 1e8;
+
+	# A prepared statement has the plan that it keeps after five or six executions.
 	my ($few, $many) =
-	  $r->{patched} > 5e6 || $case->{own} ? (1, 2) : (10, 30);
+		$r->{patched} < 5e6 && !$case->{own} ? (10, 30)
+	  : $case->{prepared}                    ? (8, 10)
+	  :                                        (1, 2);
 	my ($prepare, $execute) = PgSeries::Hunt::Cases::commands($case);
-	my @per;
-	my $ok = eval {
-		for my $server (@{ $self->{servers} })
-		{
-			my @totals;
-			for my $n ($few, $many)
+	my $per = attempt(
+		sub {
+			my @per;
+			for my $server (@{ $self->{servers} })
 			{
-				my $out = $server->data . '/callgrind.out';
-				my @run = map {
-					my $sql = $execute->[ $_ % @$execute ];
-					$case->{change} ? ('BEGIN', $sql, 'ROLLBACK') : $sql
-				} 1 .. $n;
-				$server->single_user(
-					join(
-						'',
-						map { "$_;\n" =~ s/\s+/ /gr . "\n" } (
-							map { "SET $_ = '$case->{set}{$_}'" }
-							sort keys %{ $case->{set} }),
-						"SET statement_timeout = 0",
+				my @totals = map {
+					my $n = $_;
+					my @run =
+					  map { $execute->[ $_ % @$execute ] } 1 .. $n;
+					@run = map { ('BEGIN', $_, 'ROLLBACK') } @run
+					  if $case->{change};
+					$self->callgrind(
+						$server,
+						join '',
+						settings_sql($case),
+						map { s/\s+/ /gr . ";\n" }
+						  'SET statement_timeout = 0',
 						@$prepare,
-						@run),
-					database => 'small',
-					wrapper => [
-						qw(valgrind --tool=callgrind --quiet),
-						"--callgrind-out-file=$out"
-					]);
-				push @totals,
-				  read_file($out) =~ /^(?:summary|totals): (\d+)/m;
+						@run)
+				} $few, $many;
+				push @per, ($totals[1] - $totals[0]) / ($many - $few);
 			}
-			push @per, ($totals[1] - $totals[0]) / ($many - $few);
-		}
-		1;
-	};
-	my $why = $@;
+			return \@per;
+		});
 	$_->start for @{ $self->{servers} };
-	return ", instructions not counted: $why" if !$ok;
-	return sprintf ', %.3f of the instructions (%.0f -> %.0f)',
-	  $per[1] / $per[0], @per;
+	return $per;
+}
+
+# The instructions of a stand-alone backend that runs SQL.
+sub callgrind
+{
+	my ($self, $server, $sql) = @_;
+	my $out = $server->data . '/callgrind.out';
+	$server->single_user(
+		$sql,
+		database => 'small',
+		wrapper => [
+			qw(valgrind --tool=callgrind --quiet),
+			"--callgrind-out-file=$out"
+		]);
+	return (read_file($out) =~ /^(?:summary|totals): (\d+)/m)[0]
+	  // fail(2, "$out has no total", 'run it again');
 }
 
 sub in_line
@@ -715,11 +790,10 @@ sub new
 		  keys %{ $opt{env} });
 	$self->{psql} =
 	  IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out});
-	my %set = %{ $case->{set} };
 	$self->ask(
 		join '',
-		map { "$_;\n" } (map { "SET $_ = '$set{$_}'" } sort keys %set),
-		'SET client_min_messages = error',
+		PgSeries::Hunt::settings_sql($case),
+		map { "$_;\n" } 'SET client_min_messages = error',
 		$case->{own}
 		? ( PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~
 			  s/^/DROP TABLE IF EXISTS churned; /r,
@@ -750,11 +824,16 @@ sub ask
 	my ($self, $script) = @_;
 	$self->{out} = '';
 	$self->{in} .= "$script\n\\echo $MARK\n";
-	IPC::Run::pump($self->{psql}) until $self->{out} =~ /^\Q$MARK\E\n/m;
+	until ($self->{out} =~ /^\Q$MARK\E\n/m)
+	{
+		return "$self->{out}\nFATAL:  the session has ended"
+		  if !IPC::Run::pumpable($self->{psql});
+		IPC::Run::pump($self->{psql});
+	}
 	return $self->{out} =~ s/^\Q$MARK\E\n.*//msr;
 }
 
-# The CPU time of one of n executions, in ns; undef after an error.
+# The CPU time of one of n executions, in ns; undef after an error, which is noted.
 sub block
 {
 	my ($self, $n) = @_;
@@ -767,19 +846,25 @@ sub block
 		$script .= $change ? "BEGIN;\n$sql;\nROLLBACK;\n" : "$sql;\n";
 	}
 	my $out = $self->ask("$script\\o\nSELECT cpu() - :c0;");
-	return if $out =~ /^ERROR|^FATAL|^psql:/m;
-	my ($ns) = $out =~ /^(\d+)$/m or return;
+	$self->{error} =
+		$out =~ /^(?:psql: error: )?((?:ERROR|FATAL): .*)/m ? $1
+	  : $out =~ /^(\d+)$/m                                  ? undef
+	  :                                                       'no figures';
+	return if defined $self->{error};
+	my ($ns) = $out =~ /^(\d+)$/m;
 	return $ns / $n;
 }
 
-# Has the backend stay on the first processor: what else runs there slows down both servers
-# then, not one of them.
+# Has the backend stay on the first processor of this process: what else runs there slows
+# down both servers then, not one of them.
 sub pin
 {
 	my ($self) = @_;
 	my ($pid) = $self->ask('SELECT pg_backend_pid();') =~ /^(\d+)$/m
 	  or return;
-	PgSeries::Util::run([ qw(taskset --pid --cpu-list 0), $pid ],
+	my ($cpu) = PgSeries::Util::read_file('/proc/self/status') =~
+	  /^Cpus_allowed_list:\s+(\d+)/m;
+	PgSeries::Util::run([ qw(taskset --pid --cpu-list), $cpu, $pid ],
 		out => \my $said);
 	return;
 }

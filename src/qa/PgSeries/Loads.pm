@@ -104,7 +104,8 @@ sub compare
 	$c->say(<<"EOT");
 Settings: the defaults, but $settings. Ratios are medians of
 patched / base, with a 95% interval; CPU time is that of all processes of the server. A load
-is worse if the interval of its CPU time lies above $limit. Instructions are not counted.
+is worse if the interval of its CPU time lies above $limit, and no worse if it lies below;
+else the runs differ too much to tell. Instructions are not counted.
 
 | Load | Pairs | Transactions per second | CPU time per transaction | Verdict |
 |---|---|---|---|---|
@@ -409,7 +410,8 @@ sub verdict
 	return
 		!defined $cpu->{lo} ? 'too few pairs'
 	  : $cpu->{lo} > LIMIT  ? 'worse'
-	  :                       'no worse';
+	  : $cpu->{hi} <= LIMIT ? 'no worse'
+	  :                       'inconclusive';
 }
 
 sub ratio_text

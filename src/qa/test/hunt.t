@@ -82,6 +82,15 @@ my $spec = PgSeries::Hunt::Steps::generate('rows', 5);
 is( PgSeries::Hunt::Steps::text($spec),
 	PgSeries::Hunt::Steps::text(PgSeries::Hunt::Steps::generate('rows', 5)),
 	'the same seed gives the same steps');
+like(
+	PgSeries::Hunt::Steps::text(
+		{
+			%$spec,
+			set => 'SET enable_seqscan = off;',
+			steps => [ { session => 1, kind => 'oracle', sql => 'q' } ]
+		}),
+	qr/enable_seqscan = on;.*enable_bitmapscan = off; q;/,
+	'the oracle scans sequentially, whatever the session has set');
 my %seen;
 for my $kind (qw(rows locks ddl))
 {
@@ -105,8 +114,15 @@ sub judge
 	} PgSeries::Hunt::Steps::findings(
 		{
 			steps => [
-				map { { kind => $_, sql => 'x', session => 1 } }
-				  split / /, $steps
+				map {
+					{
+						kind => $_,
+						sql => $_ eq 'ddl' ? 'z' : 'x',
+						session => 1
+					}
+				  }
+				  split / /,
+				$steps
 			]
 		},
 		@results);
@@ -150,6 +166,12 @@ for (
 		"step s1: x\nquery|behind\n-+-\nREINDEX t|3\n(1 row)\n",
 		'ddl 0 waits after more work: REINDEX t'
 	],
+	[
+		'use oracle', "$two$next", "$one$next",
+		'rows 1 base: not the rows of a sequential scan (base)'
+	],
+	[ 'oracle', $two, $two, '' ],
+	[ 'ddl oracle', "$two$next", "$two$next", '' ],
 	[ 'use use', "$one$next", $one, 'rows 1 the session ends' ])
 {
 	my ($steps, $base, $patched, $want) = @$_;

@@ -54,7 +54,8 @@ cmp_ok($used, '>=', 0.15e9, 'a process that has ended counts');
 
 for (
 	[ 'worse', 1.02, 1.0101, 1.05 ],
-	[ 'no worse', 1.02, 1.01, 1.05 ],
+	[ 'inconclusive', 1.02, 1.01, 1.05 ],
+	[ 'no worse', 1, 0.99, 1.01 ],
 	[ 'no worse', 0.9, 0.8, 0.95 ],
 	[ 'too few pairs', 1.02 ])
 {

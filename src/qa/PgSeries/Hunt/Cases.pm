@@ -3,7 +3,8 @@ package PgSeries::Hunt::Cases;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util qw(max min sample sum uniq);
+use List::Util                  qw(max min sample);
+use PgSeries::Stress::Generator qw(draw one_in pick weighted);
 
 =pod
 
@@ -62,10 +63,6 @@ my @UNUSUAL = (
 	'(c8)',
 	'(date_trunc(\'day\', ts))');
 
-sub draw   { my ($n) = @_;    return int rand $n; }
-sub one_in { my ($n) = @_;    return draw($n) == 0; }
-sub pick   { my (@list) = @_; return $list[ draw(scalar @list) ]; }
-
 # Takes a seed and the topic that the hunt is about, if any.
 sub new
 {
@@ -76,7 +73,6 @@ sub new
 	return $self;
 }
 
-# tables, settings: the tables; settings of the server for this seed.
 sub tables { my ($self) = @_; return @{ $self->{tables} }; }
 
 sub table
@@ -226,17 +222,10 @@ sub set
 	};
 }
 
-# A value of a column, or what stands for it as a parameter: \@values gets what the
-# parameter is in each execution.
+# A value of a column, most often one that it has.
 sub value
 {
-	my ($self, $t, $column) = @_;
-	return map { $self->one_value($t, $column) } 1 .. 8;
-}
-
-sub one_value
-{
-	my ($self, $t, $column) = @_;
+	my ($t, $column) = @_;
 	return
 		$column eq 'id'       ? draw($t->{rows})
 	  : $column eq 'k'        ? draw($t->{rows})
@@ -257,11 +246,11 @@ my %TYPE = (
 	amount => 'numeric',
 	txt => 'text');
 
-# A parameter for a column: its number in the text.
+# A parameter for a column, with a value for each of eight executions.  Returns its name.
 sub parameter
 {
 	my ($self, $case, $t, $column) = @_;
-	push @{ $case->{values} }, [ $self->value($t, $column) ];
+	push @{ $case->{values} }, [ map { value($t, $column) } 1 .. 8 ];
 	push @{ $case->{types} }, $TYPE{$column} // 'int';
 	return '$' . @{ $case->{values} };
 }
@@ -389,9 +378,8 @@ my %OF_TOPIC = (
 sub next_case
 {
 	my ($self) = @_;
-	my @kinds = map { my $k = $_; ($k) x $WEIGHT{$k} }
-	  @{ $OF_TOPIC{ $self->{topic} } || [ sort keys %WEIGHT ] };
-	my $kind = pick(@kinds);
+	my $kind = weighted(map { [ $WEIGHT{$_}, $_ ] }
+		  @{ $OF_TOPIC{ $self->{topic} } || [ sort keys %WEIGHT ] });
 	my $t = pick(@{ $self->{tables} });
 	my $case = {
 		kind => $kind,
@@ -646,29 +634,21 @@ sub make_extremes
 
 # Statements that change rows.
 
-sub row_values
-{
-	my ($self, $case, $t) = @_;
-	return join ', ', map { $self->parameter($case, $t, $_) } @COLUMNS;
-}
-
 sub make_insert
 {
 	my ($self, $case, $t) = @_;
 	$case->{change} = 1;
 	$case->{head} =
-	  "INSERT INTO $t->{name} VALUES (" . $self->row_values($case, $t) . ')';
+	  "INSERT INTO $t->{name} VALUES ("
+	  . join(', ', map { $self->parameter($case, $t, $_) } @COLUMNS) . ')';
 	return;
 }
 
 sub make_upsert
 {
 	my ($self, $case, $t) = @_;
-	$case->{change} = 1;
-	$case->{head} =
-		"INSERT INTO $t->{name} VALUES ("
-	  . $self->row_values($case, $t)
-	  . ') ON CONFLICT DO NOTHING';
+	$self->make_insert($case, $t);
+	$case->{head} .= ' ON CONFLICT DO NOTHING';
 	return;
 }
 

@@ -3,8 +3,9 @@ package PgSeries::Hunt::Steps;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util     qw(sample uniq);
-use PgSeries::Util qw(in_parallel read_file run);
+use List::Util                  qw(sample uniq);
+use PgSeries::Stress::Generator qw(draw one_in pick weighted);
+use PgSeries::Util              qw(fail in_parallel read_file);
 
 =pod
 
@@ -14,13 +15,15 @@ PgSeries::Hunt::Steps - random steps of several sessions, for isolationtester
 
 =head1 DESCRIPTION
 
-A specification is a hash: C<tables>, C<set> (a setting of all sessions) and C<steps>.  A table has a name,
-C<parts> (the bounds of its partitions), C<rows> and C<indexes>; a step has the number of
-its session, its SQL, and C<kind>:
+A specification is a hash: C<tables>, C<set> (a setting of all sessions) and C<steps>.  A
+table has a C<name>, C<by> (its partition key) and the C<bounds> of its partitions, C<rows>,
+C<fillfactor>, C<indexes>, and C<correlated>, true if values lie beside equal ones, without
+which a BRIN index is of no use; a step has the number of its session, its SQL, and C<kind>:
 
   use      what a user does
   ddl      a command of somebody who administers the database
-  oracle   the query of the step before it, without indexes: same snapshot, same rows
+  oracle   the query of the step before it, by a sequential scan: the snapshot is the same,
+           so the rows must be
   locks    lists the locks that the session holds
   waiting  lists who waits, and how much work (indexes locked exclusively) is behind it
 
@@ -64,16 +67,6 @@ my %WEIGHT = (
 		locks => 0
 	});
 
-sub draw   { my ($n) = @_;    return int rand $n; }
-sub one_in { my ($n) = @_;    return draw($n) == 0; }
-sub pick   { my (@list) = @_; return $list[ draw(scalar @list) ]; }
-
-sub weighted
-{
-	my ($weight) = @_;
-	return pick(map { ($_) x $weight->{$_} } sort keys %$weight);
-}
-
 # Returns the specification of a seed.
 sub generate
 {
@@ -90,6 +83,7 @@ sub generate
 		kind => $kind,
 		number => 0,
 		paused => 0,
+		lock => 0,
 		map { $_ => [ (0) x 4 ] } qw(in snapshot prepared cursor)
 	  },
 	  __PACKAGE__;
@@ -140,6 +134,7 @@ sub table
 		bounds => \@bounds,
 		rows => pick(1, 20, 200, 1000),
 		fillfactor => pick(100, 50, 50),
+		correlated => one_in(2),
 		indexes => [
 			map { [ "${name}_i" . ++$i, $_ ] } uniq '(id)',
 			sample 1 + draw($n > 16 ? 1 : $by ? 4 : 7),
@@ -200,7 +195,8 @@ sub session
 sub next_step
 {
 	my ($self) = @_;
-	my $what = weighted($WEIGHT{ $self->{kind} });
+	my $weight = $WEIGHT{ $self->{kind} };
+	my $what = weighted(map { [ $weight->{$_}, $_ ] } sort keys %$weight);
 	my $s = $self->session;
 	my $t = $self->a_table;
 	$self->$what($s, $t);
@@ -259,10 +255,13 @@ sub write    ## no critic (ProhibitBuiltinHomonyms)
 	my $where = $self->condition;
 	my $c = pick(qw(a b c b c k));
 	my $v = draw(50);
+
+	# One that no other row has widens a BRIN range, and leaves the old one out of it.
+	my $new = pick($v, 777);
 	$self->add(
 		$s, 'use',
 		pick(
-			("UPDATE $t->{name} SET $c = $v WHERE $where") x 3,
+			("UPDATE $t->{name} SET $c = $new WHERE $where") x 3,
 			"UPDATE $t->{name} SET k = k, a = a, b = b, c = c + 1 WHERE $where",
 			"DELETE FROM $t->{name} WHERE $where",
 			"INSERT INTO $t->{name} SELECT 10000 + i + $v * 100, i % 200, i % 50, $v, i FROM generate_series(1, 5) i",
@@ -324,17 +323,19 @@ sub locks
 	return;
 }
 
-# A query that is stopped while it is planned, until the others have done something.
+# A query that is stopped while it is planned, until the others have done something.  Each has
+# a lock of its own, as the function is called again and again.
 sub pause
 {
 	my ($self, $s, $t) = @_;
 	return if $self->{paused};
 	my $c = pick(qw(a b c k));
-	$self->add(4, 'use', 'SELECT pg_advisory_lock(1)');
+	$self->{lock}++;
+	$self->add(4, 'use', "SELECT pg_advisory_lock($self->{lock})");
 	$self->add($s, 'use',
 			"SELECT id, k, a, b, c FROM $t->{name} WHERE $c = pause("
 		  . draw(50)
-		  . ') ORDER BY id, k, a, b, c');
+		  . ", $self->{lock}) ORDER BY id, k, a, b, c");
 	$self->{paused} = $s;
 	return;
 }
@@ -342,7 +343,8 @@ sub pause
 sub release
 {
 	my ($self) = @_;
-	$self->add(4, 'use', 'SELECT pg_advisory_unlock(1)') if $self->{paused};
+	$self->add(4, 'use', "SELECT pg_advisory_unlock($self->{lock})")
+	  if $self->{paused};
 	$self->{paused} = 0;
 	return;
 }
@@ -395,7 +397,7 @@ my $LOOK =
   "SELECT relation::regclass, mode, relkind FROM pg_locks JOIN pg_class c ON c.oid = relation WHERE pid = pg_backend_pid() AND locktype = 'relation' AND relation >= 16384 ORDER BY 1::text, 2";
 my $WAITING =
   "SELECT left(query, 60) AS query, (SELECT count(*) FROM pg_locks l WHERE l.pid = a.pid AND mode = 'AccessExclusiveLock' AND granted) AS behind FROM pg_stat_activity a WHERE wait_event_type = 'Lock' AND datname = current_database() ORDER BY 1";
-my $WITHOUT = join ' ',
+my $WITHOUT = join ' ', 'SET LOCAL enable_seqscan = on;',
   map { "SET LOCAL enable_$_ = off;" } qw(indexscan indexonlyscan bitmapscan);
 
 sub text
@@ -431,7 +433,7 @@ sub setup
 	my ($spec) = @_;
 	my @sql = (
 		'SET client_min_messages = error; SET synchronous_commit = off; DROP SCHEMA IF EXISTS hunt CASCADE; CREATE SCHEMA hunt;',
-		'CREATE FUNCTION pause(int) RETURNS int STABLE LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN PERFORM pg_advisory_lock_shared(1); PERFORM pg_advisory_unlock_shared(1); RETURN $1; END $$;'
+		'CREATE FUNCTION pause(int, int) RETURNS int STABLE LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN PERFORM pg_advisory_lock_shared($2); PERFORM pg_advisory_unlock_shared($2); RETURN $1; END $$;'
 	);
 	for my $t (@{ $spec->{tables} })
 	{
@@ -440,12 +442,16 @@ sub setup
 		my $make =
 		  "CREATE TABLE $name (id int, k int, a int, b int, c int)"
 		  . ($t->{by} ? " PARTITION BY $t->{by};" : " $with;");
+		my @value =
+		  $t->{correlated}
+		  ? ("i * 50 / ($t->{rows} + 1)") x 3
+		  : map { "i * $_ % 50" } 7, 11, 13;
 		my $i = 0;
 		$make .=
 		  " CREATE TABLE ${name}_@{[ $i++ ]} PARTITION OF $name $_ $with;"
 		  for @{ $t->{bounds} };
 		$make .=
-		  " INSERT INTO $name SELECT i, i % 200, i * 7 % 50, i * 11 % 50, i * 13 % 50 FROM generate_series(1, $t->{rows}) i;";
+		  " INSERT INTO $name SELECT i, i % 200, $value[0], $value[1], $value[2] FROM generate_series(1, $t->{rows}) i;";
 		$make .= " CREATE INDEX $_->[0] ON $name $_->[1];"
 		  for @{ $t->{indexes} };
 		push @sql, $make, "VACUUM ANALYZE $name;";
@@ -489,15 +495,8 @@ sub both
 		{
 			my $file = $server->data . "/hunt.$n.out";
 			push @{ $pairs[$n] }, $file;
-			push @jobs, sub {
-				unlink $file;
-				run($server->as_client(
-						[ $tester, "dbname=hunt$n" ],
-						in => $text,
-						log => $file,
-						env => { PG_TEST_TIMEOUT_DEFAULT => 20 },
-						what => 'isolationtester'));
-			};
+			push @jobs,
+			  sub { isolation($server, $n, $tester, $text, $file); };
 		}
 	}
 	in_parallel(@jobs);
@@ -506,13 +505,37 @@ sub both
 	} @pairs;
 }
 
+# Runs isolationtester.  It ends early if the server crashes, which is a finding; the next
+# one has to wait until that is there again.
+sub isolation
+{
+	my ($server, $n, $tester, $text, $file) = @_;
+	for my $try (1 .. 20)
+	{
+		unlink $file;
+		my $status = $server->client(
+			[ $tester, "dbname=hunt$n" ],
+			in => $text,
+			log => $file,
+			env => { PG_TEST_TIMEOUT_DEFAULT => 5 });
+		return if read_file($file) =~ /^starting permutation/m;
+		fail(
+			2,
+			"isolationtester ended with status $status",
+			'see ' . $server->log,
+			read_file($file)) if $try == 20;
+		sleep 1;
+	}
+	return;
+}
+
 # Compares them.  Returns findings, { kind, what, step }; "base" is true for a wrong result
 # that base has, too.
 sub findings
 {
 	my ($spec, $base, $patched) = @_;
 	my @found;
-	my $diverged = 0;
+	my ($diverged, $paused) = (0, 0);
 	my @steps = @{ $spec->{steps} };
 	for my $n (0 .. $#steps)
 	{
@@ -527,18 +550,21 @@ sub findings
 			last;
 		}
 		my $kind = $step->{kind};
+
+		# A query that is to wait for the pause may wait for another lock on base, before
+		# it has those that it holds on patched.
+		$paused = 1 if $step->{sql} =~ /\bpause\(/ && $p->{waits};
+		$paused = 0 if $step->{sql} =~ /\bpg_advisory_unlock\(/;
 		if ($kind eq 'oracle')
 		{
 			for ([ $patched, 'patched' ], [ $base, 'base' ])
 			{
 				my ($results, $name) = @$_;
-				my ($with, $without) = @{$results}[ $n - 1, $n ];
-				next if grep { $_->{error} } $with, $without;
-				my ($x, $y) = map { $_->{text} } $with, $without;
 				$found->(
 					'rows',
 					"$name: not the rows of a sequential scan",
-					base => $name eq 'base') if $x ne $y;
+					base => $name eq 'base'
+				) if disproved($spec, $results, $n);
 			}
 		}
 		elsif ($kind eq 'waiting')
@@ -547,7 +573,7 @@ sub findings
 			my %late = $p->{text} =~ /^(.*?) *\| *(\d+)$/mg;
 			for (sort keys %late)
 			{
-				$found->('ddl', "waits after more work: $_", late => 1)
+				$found->('ddl', "waits after more work: $_")
 				  if defined $behind{$_} && $late{$_} > $behind{$_};
 			}
 		}
@@ -566,18 +592,23 @@ sub findings
 		elsif (!$diverged)
 		{
 			my ($x, $y) = map { $_->{error} // '' } $b, $p;
-			if ($p->{waits} && !$b->{waits}) { $found->('locks', 'waits'); }
-			elsif ($x ne $y && $y ne '' && $y !~ /lock timeout/)
+			if ($p->{waits} && !$b->{waits})
+			{
+				$found->('locks', 'waits') if !$paused;
+			}
+			elsif ($x ne $y && $y ne '' && $y !~ /lock timeout|user request/)
 			{
 				$found->($kind eq 'ddl' ? 'ddl' : 'rows', "fails: $y");
 			}
 			elsif ($x eq $y && $b->{text} ne $p->{text})
 			{
-				$found->('rows', 'other rows');
+				# The wrong ones may be those of base.
+				$found->('rows', 'other rows')
+				  if !disproved($spec, $base, $n + 1);
 			}
 		}
 		elsif (($p->{error} // '') =~
-			/cache lookup|could not open|internal|XX000|unexpected/)
+			/cache lookup failed|could not open|unexpected/)
 		{
 			$found->('rows', "fails: $p->{error}") if !defined $b->{error};
 		}
@@ -586,6 +617,23 @@ sub findings
 		  || ($b->{error} // '') ne ($p->{error} // '');
 	}
 	return @found;
+}
+
+# Is a step an oracle that shows that the one before it has returned wrong rows?  What is made
+# smaller may lack the query that it belongs to.
+sub disproved
+{
+	my ($spec, $results, $n) = @_;
+	my ($query, $oracle) = map { $n ? $spec->{steps}[$_] : undef } $n - 1, $n;
+	my ($with, $without) = map { $n ? $results->[$_] : undef } $n - 1, $n;
+	return
+		 $oracle
+	  && $oracle->{kind} eq 'oracle'
+	  && $query->{sql} eq $oracle->{sql}
+	  && $with
+	  && $without
+	  && !grep({ $_->{error} } $with, $without)
+	  && $with->{text} ne $without->{text};
 }
 
 sub locked

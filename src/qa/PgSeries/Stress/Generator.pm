@@ -3,7 +3,10 @@ package PgSeries::Stress::Generator;
 use strict;
 use warnings FATAL => 'all';
 
+use Exporter   qw(import);
 use List::Util qw(sample sum uniq);
+
+our @EXPORT_OK = qw(draw one_in pick weighted);
 
 =pod
 
