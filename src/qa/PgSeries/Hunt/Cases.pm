@@ -111,7 +111,7 @@ sub table
 		my $x = $_;
 		map { [ $x, $_ ] } grep { $_ != $x } 1 .. 8
 	  } 1 .. 8;
-	$#indexes = max($count, 1) - 1;
+	$#indexes = min(max($count, 1), scalar @indexes) - 1;
 	@indexes = () if !$count;
 	my $n = 0;
 	return {
