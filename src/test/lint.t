@@ -341,6 +341,24 @@ for my $case (split /\n\n/, $cases)
 	findings_are($name, lint($program), map { /^> (.*)/ } @lines);
 }
 
+# A fault that nobody has reported has no thread.
+my $one = $first;
+remove_tree("$patches/one");
+$first =~ s/^one/fixes/;
+$f->series("# topic: fixes\n$first\n\n# topic: two\n$second\n");
+export(
+	"1 message Make it\n\n$why" =~ s/\n/\\n/gr,
+	"2 message Test it\n\n$why" =~ s/\n/\\n/gr);
+findings_are(
+	'no thread',
+	lint($program),
+	'two commit-message From 0{40}.*no tag "Discussion',
+	'two commit-message From 0{40}.*more than tags',
+	'two commit-message From 0{40}.*fewer than two');
+remove_tree("$patches/fixes");
+$first = $one;
+$f->series("# topic: one\n$first\n\n# topic: two\n$second\n");
+
 # Files beside the series, and the text of a finding.
 export();
 spew("$patches/$_", "x\n") for 'one/0002-z.patch', '0003-z.patch';

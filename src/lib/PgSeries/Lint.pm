@@ -28,8 +28,10 @@ error before any rule, see commit_of() in L<PgSeries::Series>, the other round_t
                   other base, or a line "# only here: WHAT: REASON" in "series"
   commit-message  a summary of at most 64 characters without a full stop; then at least
                   two lines of narrative; then, last, the tags, of which one is
-                  Discussion with a link; lines of at most 76 characters; no notes to
-                  oneself (such as squash marks)
+                  Discussion with a link (a fault that nobody has reported has no
+                  thread yet: a patch of the topic "fixes" may go without tags);
+                  lines of at most 76 characters; no notes to oneself (such as
+                  squash marks)
   has-test        each patch touches a test
   forbidden-path  a patch keeps to src, doc, contrib, config, the meson files and
                   configure; catversion.h is left to the committer
@@ -221,10 +223,12 @@ sub rule_commit_message
 	  for grep { /.{77}/ && !m{^(?:[\w-]+:)?\s*https?://\S+$} }
 	  split /\n/, $message;
 	my ($narrative, $tags) = $message =~ /\A(?:(.*)\n\n)?(.*?)\s*\z/s;
+	($narrative, $tags) = ($message, '')
+	  if $p->{file} =~ m{/fixes/} && $tags !~ /^$TAG/m;
 	$self->find($p, 'the last paragraph has no tag "Discussion: https://..."')
-	  unless $tags =~ m{^Discussion: https://\S+$}m;
+	  unless $tags eq '' || $tags =~ m{^Discussion: https://\S+$}m;
 	$self->find($p, 'the last paragraph has more than tags')
-	  if $tags =~ /^(?![A-Z][A-Za-z-]+:\s+\S|\s)/m;
+	  if $tags =~ /^(?![A-Z][A-Za-z-]+:\s+\S|\s)./m;
 	$narrative //= '';
 	$self->find($p, 'a tag is not in the last paragraph')
 	  if $narrative =~ /^$TAG/m;

@@ -27,6 +27,7 @@ my $BOOLEAN =
 my $AT_START = 'pgseries.fastpath_lock_slots';
 my %SETTINGS = (
 	'pgseries.enable_deferred_partition_locks' => sub { $_[0] =~ $BOOLEAN },
+	'pgseries.enable_generic_plan_pruning' => sub { $_[0] =~ $BOOLEAN },
 	$AT_START => \&is_slots,
 	'pgseries.parallel_btree_load' =>
 	  sub { $_[0] =~ /^(?:on|off|force|true|false|yes|no|1|0)\z/i });

@@ -132,7 +132,9 @@ my $two = $one =~ s/1\n/2\n/r;
 my $waits = "step s1: x <waiting ...>\n";
 my $done = "step s1: <... completed>\na\n-\n1\n(1 row)\n\n";
 my $fails = "step s1: x\nERROR:  no 7\n";
+my $timeout = "step s1: x\nERROR:  canceling statement due to lock timeout\n";
 my $next = "step s2: x\na\n-\n1\n(1 row)\n\n";
+
 for (
 	[ 'use', $one, $one, '' ],
 	[ 'use', $one, $two, 'rows 0 other rows' ],
@@ -141,6 +143,14 @@ for (
 	[ 'use', $one, $fails, 'rows 0 fails: no 7' ],
 	[ 'ddl', $one, $fails, 'ddl 0 fails: no 7' ],
 	[ 'use', $fails, $one, '' ],
+	[ 'use', $fails =~ s/7/OID 7/r, $fails =~ s/7/OID 8/r, '' ],
+	[ 'ddl', $timeout, $fails, '' ],
+	[ 'ddl', $waits, $fails, '' ],
+	[
+		'ddl', $timeout,
+		$fails =~ s/no 7/could not open 7/r,
+		'ddl 0 fails: could not open 7'
+	],
 	[ 'use use', "$waits$next$done", "$one" . $next =~ s/1\n/2\n/r, '' ],
 	[
 		'use oracle',

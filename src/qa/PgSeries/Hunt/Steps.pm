@@ -44,7 +44,9 @@ my %WEIGHT = (
 		prepared => 2,
 		transaction => 6,
 		pause => 2,
-		locks => 0
+		locks => 0,
+		old_snapshot => 2,
+		new_plan => 0
 	},
 	locks => {
 		query => 3,
@@ -54,7 +56,9 @@ my %WEIGHT = (
 		prepared => 8,
 		transaction => 4,
 		pause => 0,
-		locks => 6
+		locks => 6,
+		old_snapshot => 0,
+		new_plan => 3
 	},
 	ddl => {
 		query => 4,
@@ -64,7 +68,9 @@ my %WEIGHT = (
 		prepared => 2,
 		transaction => 7,
 		pause => 1,
-		locks => 0
+		locks => 0,
+		old_snapshot => 0,
+		new_plan => 1
 	});
 
 # Returns the specification of a seed.
@@ -323,6 +329,64 @@ sub locks
 	return;
 }
 
+# A snapshot that is older than a change, and than what somebody does about the index, but
+# with which the table hasn't been touched.  Nothing waits for that session.
+sub old_snapshot
+{
+	my ($self, $s, $t) = @_;
+	return if $self->{in}[$s];
+	my @indexes =
+	  grep { $_->[1] =~ /^USING|^\((?:a|b|c)\)$/ } @{ $t->{indexes} };
+	return if !@indexes;
+	my $index = pick(@indexes);
+	my ($c) = $index->[1] =~ /\((\w)/;
+	my $v = draw(50);
+	my ($other) = grep { $_ != $s && $_ != $self->{paused} } sample 3, 1 .. 3;
+	return if $self->{in}[$other];
+	$self->add($s, 'use', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
+	$self->{in}[$s] = $self->{snapshot}[$s] = 1;
+	$self->add($other, 'use',
+			"UPDATE $t->{name} SET $c = "
+		  . pick(777, draw(50))
+		  . " WHERE $c = $v")
+	  for 1 .. pick(1, 2);
+	my $i = @{ $t->{bounds} } ? pick("$t->{name}_0", $t->{name}) : $t->{name};
+	$self->add($other, 'ddl',
+		pick("REINDEX INDEX $index->[0]", "REINDEX TABLE $i"));
+	my $sql =
+	  "SELECT id, k, a, b, c FROM $t->{name} WHERE $c = $v ORDER BY id, k, a, b, c";
+	$self->add($s, $_, $sql) for 'use', 'oracle';
+	return;
+}
+
+# A prepared statement that has been used for a while is planned anew, in a transaction,
+# after a partition has changed; then somebody works on another one.
+sub new_plan
+{
+	my ($self, $s, $t) = @_;
+	return if $self->{in}[$s] || !@{ $t->{bounds} };
+	my ($other) = grep { $_ != $s && $_ != $self->{paused} } sample 3, 1 .. 3;
+	return if $self->{in}[$other];
+	my @parts = sample 2, 0 .. $#{ $t->{bounds} };
+	my $v = draw(200);
+	$self->{prepared}[$s]
+	  or $self->add($s, 'use',
+			"PREPARE p(int) AS SELECT id, k, a, b, c FROM $t->{name} WHERE "
+		  . ($t->{by} =~ /(\w+)\)/)[0]
+		  . " = \$1 AND b < 40 ORDER BY id, k, a, b, c");
+	$self->{prepared}[$s] = 1;
+	$self->add($s, 'use', "EXECUTE p($v)") for 1 .. 7;
+	$self->add($other, 'ddl', "ANALYZE $t->{name}_$parts[0]");
+	$self->add($s, 'use', 'BEGIN');
+	$self->{in}[$s] = 1;
+	$self->add($s, 'use', "EXECUTE p($v)") for 1 .. pick(1, 7, 12);
+	$self->locks($s);
+	$self->add($other, 'ddl',
+		pick('VACUUM FULL', 'REINDEX TABLE', 'TRUNCATE')
+		  . " $t->{name}_$parts[1]");
+	return;
+}
+
 # A query that is stopped while it is planned, until the others have done something.  Each has
 # a lock of its own, as the function is called again and again.
 sub pause
@@ -474,8 +538,15 @@ sub results
 		my ($first, $rest) = $said =~ /^(\N*)\n(.*)/s;
 		$r->{waits} = 1 if $first =~ / <waiting \.\.\.>\z/;
 		$rest =~ s/^\S*: NOTICE:.*\n//mg;
+		# OIDs need not be the same on both.
+		$rest =~ s/^(?:ERROR|FATAL):.* OID \K\d+/N/mg;
 		$r->{text} .= $rest =~ s/\s+\z//r;
 		$r->{error} = $1 if $rest =~ /^(?:ERROR|FATAL):  (.*)/m;
+		$r->{done} = 1 if $first =~ /<\.\.\. completed>/;
+	}
+	for (grep { $_ && $_->{waits} && !$_->{done} } @results)
+	{
+		$_->{error} //= 'waits to the end';
 	}
 	return @results;
 }
@@ -528,6 +599,9 @@ sub isolation
 	}
 	return;
 }
+
+my $TIMEOUT = qr/lock timeout|user request|waits to the end/;
+my $INTERNAL = qr/cache lookup failed|could not open|unexpected/;
 
 # Compares them.  Returns findings, { kind, what, step }; "base" is true for a wrong result
 # that base has, too.
@@ -596,9 +670,11 @@ sub findings
 			{
 				$found->('locks', 'waits') if !$paused;
 			}
-			elsif ($x ne $y && $y ne '' && $y !~ /lock timeout|user request/)
+			elsif ($x ne $y && $y ne '' && $y !~ $TIMEOUT)
 			{
-				$found->($kind eq 'ddl' ? 'ddl' : 'rows', "fails: $y");
+				# After a lock that base waits for in vain, both may fail.
+				$found->($kind eq 'ddl' ? 'ddl' : 'rows', "fails: $y")
+				  if $x !~ $TIMEOUT || $y =~ $INTERNAL;
 			}
 			elsif ($x eq $y && $b->{text} ne $p->{text})
 			{
@@ -607,8 +683,7 @@ sub findings
 				  if !disproved($spec, $base, $n + 1);
 			}
 		}
-		elsif (($p->{error} // '') =~
-			/cache lookup failed|could not open|unexpected/)
+		elsif (($p->{error} // '') =~ $INTERNAL)
 		{
 			$found->('rows', "fails: $p->{error}") if !defined $b->{error};
 		}
