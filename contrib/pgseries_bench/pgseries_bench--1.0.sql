@@ -21,7 +21,8 @@ CREATE FUNCTION pgseries_bench_execute(
     release_locks boolean DEFAULT true,
     OUT iterations bigint,
     OUT nanoseconds bigint,
-    OUT rows bigint)
+    OUT rows bigint,
+    OUT page_faults bigint)
 RETURNS record
 AS 'MODULE_PATHNAME', 'pgseries_bench_execute'
 LANGUAGE C VOLATILE;

@@ -22,6 +22,8 @@
  */
 #include "postgres.h"
 
+#include <sys/resource.h>
+
 #include "access/htup_details.h"
 #include "access/transam.h"
 #include "access/xact.h"
@@ -66,6 +68,7 @@ typedef struct ExecuteLoop
 	volatile bool in_subxact;	/* is our subtransaction open? */
 	instr_time	elapsed;
 	uint64		rows;
+	long		page_faults;	/* without input or output */
 } ExecuteLoop;
 
 
@@ -347,6 +350,10 @@ execute_loop(ExecuteLoop *loop)
 {
 	MemoryContext oldcxt = CurrentMemoryContext;
 	ResourceOwner oldowner = CurrentResourceOwner;
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	loop->page_faults = -usage.ru_minflt;
 
 	for (int i = 0; i < loop->iterations; i++)
 	{
@@ -381,6 +388,9 @@ execute_loop(ExecuteLoop *loop)
 			CurrentResourceOwner = oldowner;
 		}
 	}
+
+	getrusage(RUSAGE_SELF, &usage);
+	loop->page_faults += usage.ru_minflt;
 }
 
 /*
@@ -446,7 +456,7 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	Oid		   *param_types;
 	int			num_params;
 	ExecuteLoop loop = {0};
-	Datum		values[3];
+	Datum		values[4];
 
 	loop.iterations = iterations;
 	loop.release_locks = get_release_locks_arg(fcinfo, 4);
@@ -526,6 +536,7 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	values[0] = Int64GetDatum(loop.iterations);
 	values[1] = Int64GetDatum(INSTR_TIME_GET_NANOSEC(loop.elapsed));
 	values[2] = Int64GetDatum(loop.rows);
+	values[3] = Int64GetDatum(loop.page_faults);
 	return make_result(fcinfo, values);
 }
 

@@ -88,6 +88,7 @@ SELECT iterations, rows
   FROM pgseries_bench_execute('SELECT * FROM t WHERE id > $1 AND val <> $2', 4, '{90, v95}');
 SELECT rows FROM pgseries_bench_execute('SELECT $1::int WHERE $2::text IS NULL', 2, '{1, NULL}');
 SELECT rows FROM pgseries_bench_execute('VALUES (1), (2)', 2, NULL);
+SELECT page_faults > 1000 AS faults FROM pgseries_bench_execute('SELECT length(repeat(''x'', 10000000))', 1);
 
 -- A generic plan is made once, a custom one for each execution.
 SELECT rows FROM pgseries_bench_execute('SELECT tell(1) WHERE $1 > 0', 3, '{1}', generic => true);
