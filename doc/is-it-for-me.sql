@@ -247,8 +247,8 @@ select case when waits > 0 or relations >= 1000 or most >= 1000 then 'would gain
                              ' with primary key and TOAST table. More slots help 18, too.', slots) end,
             case when leaves > 80
                  then 'Look also: statements on so many partitions can be several times slower or faster'
-                      ' than before because of glibc''s heap. The remedy, for 18 and for the series, is in'
-                      ' doc/topics/locks.md.' end) as look
+                      ' than before because of glibc''s heap. That is what the topic memory mends:'
+                      ' doc/topics/memory.md.' end) as look
   from seen left join widest on true)
 :report \gset
 commit;
