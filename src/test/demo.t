@@ -57,8 +57,8 @@ EOT
 my %topics;
 $topics{ $_->{topic} }++ foreach @$list;
 is( join(' ', sort keys %topics),
-	'fixes indexes locks merge nbtree parallel-sort partitions',
-	'seven topics');
+	'fixes indexes local-locks locks merge nbtree parallel-sort partitions',
+	'eight topics');
 is(join(' ', grep { $topics{$_} > 2 } sort keys %topics),
 	'', 'one or two cases of each');
 my @groups = PgSeries::Demo::groups(\%metas, 0, @$list);

@@ -385,6 +385,7 @@ sub rule_pgindent
 	my @command = (
 		$user ? '/usr/bin/perl' : $^X, "$tools/pgindent",
 		"--indent=$self->{pgindent}", "--typedefs=$tools/typedefs.list",
+		"--excludes=$tools/exclude_file_patterns",
 		qw(--diff --check), map { "$dir/$_" } @paths);
 
 	# It makes temporary files in the directory where it runs.
