@@ -383,10 +383,13 @@ sub rule_pgindent
 	my $user = $self->{series}{config}->user;
 	my $tools = "$dir/src/tools/pgindent";
 	my @command = (
-		$user ? '/usr/bin/perl' : $^X, "$tools/pgindent",
-		"--indent=$self->{pgindent}", "--typedefs=$tools/typedefs.list",
+		$user ? '/usr/bin/perl' : $^X,
+		"$tools/pgindent",
+		"--indent=$self->{pgindent}",
+		"--typedefs=$tools/typedefs.list",
 		"--excludes=$tools/exclude_file_patterns",
-		qw(--diff --check), map { "$dir/$_" } @paths);
+		qw(--diff --check),
+		map { "$dir/$_" } @paths);
 
 	# It makes temporary files in the directory where it runs.
 	my $status = run_status(
