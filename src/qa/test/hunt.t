@@ -146,6 +146,12 @@ for (
 	[ 'use', $fails =~ s/7/OID 7/r, $fails =~ s/7/OID 8/r, '' ],
 	[ 'ddl', $timeout, $fails, '' ],
 	[ 'ddl', $waits, $fails, '' ],
+	[ 'ddl', "step s1: x\nERROR:  deadlock detected\n", $fails, '' ],
+	[
+		'ddl', $fails,
+		"step s1: x\nERROR:  deadlock detected\n",
+		'ddl 0 fails: deadlock detected'
+	],
 	[
 		'ddl', $timeout,
 		$fails =~ s/no 7/could not open 7/r,

@@ -672,9 +672,10 @@ sub findings
 			}
 			elsif ($x ne $y && $y ne '' && $y !~ $TIMEOUT)
 			{
-				# After a lock that base waits for in vain, both may fail.
+				# After a lock that base waits for in vain, or until there is a deadlock, both
+				# may fail.
 				$found->($kind eq 'ddl' ? 'ddl' : 'rows', "fails: $y")
-				  if $x !~ $TIMEOUT || $y =~ $INTERNAL;
+				  if $x !~ /$TIMEOUT|deadlock detected/ || $y =~ $INTERNAL;
 			}
 			elsif ($x eq $y && $b->{text} ne $p->{text})
 			{
