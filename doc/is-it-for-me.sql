@@ -400,7 +400,7 @@ select case when pg_is_in_recovery() or not current_setting('track_counts')::boo
             else format('%s tables had at least half as many updates that were not heap-only (new entries'
                         ' in all indexes) as rows; the most: %s.', tables, top) end as why,
        case when tables > 0
-            then 'Known loss: updates of a small table that is updated all the time take up to a third more'
+            then 'Known loss: updates of a small table that is updated all the time take up to 5% more'
                  ' instructions. What is gained is smaller indexes. Where processor time'
                  ' matters more, leave topic nbtree out.' end as look
   from seen)
@@ -446,7 +446,7 @@ select case when tables = 0 then 'nothing to gain here'
 commit;
 \echo :text
 
-\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes.'
+\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes, and text-sort needs parallel-sort.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else
