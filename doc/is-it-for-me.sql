@@ -446,7 +446,8 @@ select case when tables = 0 then 'nothing to gain here'
 commit;
 \echo :text
 
-\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes, and text-sort needs parallel-sort.'
+\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes,'
+\echo 'and text-sort needs parallel-sort.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else
