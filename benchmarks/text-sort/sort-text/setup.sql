@@ -1,6 +1,7 @@
 -- Texts in the collation that most databases have: of libc, en_US.
 --   rows   how many
 --   small  how many there are in the small table
+--   tiny   and in the tiny one
 
 create collation en_us (provider = libc, locale = 'en_US.UTF-8');
 create table texts (md5 text collate en_us, name text collate en_us, url text collate en_us, city text collate en_us);
@@ -13,6 +14,8 @@ insert into texts
   from generate_series(1, :rows) i;
 create table texts_small (like texts);
 insert into texts_small select * from texts limit :small;
+create table texts_tiny (like texts);
+insert into texts_tiny select * from texts limit :tiny;
 create table presorted (like texts);
 insert into presorted select * from texts_small order by name;
 vacuum analyze;
@@ -26,5 +29,16 @@ begin
   iterations := 1;
   nanoseconds := 1000000000 * extract(epoch from clock_timestamp() - t);
   drop index built;
+  return next;
+end $$;
+
+-- Analyze the table, and return what that took
+create function analyzed() returns table (iterations bigint, nanoseconds bigint) language plpgsql as $$
+declare
+  t timestamptz := clock_timestamp();
+begin
+  analyze texts;
+  iterations := 1;
+  nanoseconds := 1000000000 * extract(epoch from clock_timestamp() - t);
   return next;
 end $$;

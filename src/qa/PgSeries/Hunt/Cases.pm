@@ -16,7 +16,7 @@ PgSeries::Hunt::Cases - random tables, and statements as applications write them
 
 All depends on the seed.  A table is a hash: C<name>, C<by> (the key that it is
 partitioned by) and C<parts> (how many), C<sub> (partitions of each, by hash), C<rows>,
-C<customers>, and C<indexes>.  All tables have the same columns:
+C<customers>, C<collate> (of txt), and C<indexes>.  All tables have the same columns:
 
   id        bigint, unique        amount    numeric
   k         integer, uniform      txt       text
@@ -68,7 +68,11 @@ sub new
 {
 	my ($class, $seed, $topic) = @_;
 	srand $seed;
-	my $self = bless { topic => $topic // '', n => 0 }, $class;
+	my $self = bless {
+		topic => $topic // '',
+		n => 0,
+		collate => one_in(2) ? ' COLLATE words' : ''
+	}, $class;
 	$self->{tables} = [ map { $self->table("t$_") } 1 .. 3 ];
 	return $self;
 }
@@ -116,6 +120,7 @@ sub table
 	my $n = 0;
 	return {
 		name => $name,
+		collate => $self->{collate},
 		by => $by || '',
 		parts => $parts,
 		sub => $sub,
@@ -131,7 +136,7 @@ sub create_table
 	my ($t) = @_;
 	my $name = $t->{name};
 	my $sql =
-	  "CREATE TABLE $name (id bigint NOT NULL, k int NOT NULL, customer int NOT NULL, ts timestamp NOT NULL, status text NOT NULL, amount numeric, txt text, "
+	  "CREATE TABLE $name (id bigint NOT NULL, k int NOT NULL, customer int NOT NULL, ts timestamp NOT NULL, status text NOT NULL, amount numeric, txt text$t->{collate}, "
 	  . join(', ', map { "c$_ int" } 1 .. 8) . ')'
 	  . ($t->{by} ? " PARTITION BY $t->{by}" : '') . ";\n";
 	for my $p (0 .. $t->{parts} - 1)
@@ -188,10 +193,15 @@ sub bound
 	  . ($p < $n - 1 ? $day->($p + 1) : 'MAXVALUE') . ')';
 }
 
-# SQL for all databases: functions that statements call.
+# SQL for all databases: functions that statements call, and a collation of libc.
 sub functions
 {
 	return <<'END';
+DO $$ BEGIN
+  CREATE COLLATION words (provider = libc, locale = 'en_US.UTF-8');
+EXCEPTION WHEN invalid_parameter_value THEN
+  CREATE COLLATION words (provider = libc, locale = 'C.UTF-8');
+END $$;
 CREATE FUNCTION keep(x bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN x % 10 <> 0; END $$;
 CREATE FUNCTION is_old(x timestamp) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 AS $$ BEGIN RETURN x < timestamp '2025-11-01'; END $$;
 CREATE FUNCTION quick(x int) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT x >= 0 $$;
