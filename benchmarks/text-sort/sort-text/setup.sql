@@ -1,4 +1,5 @@
--- Texts in the collation that most databases have: of libc, en_US.
+-- Texts in the collation that most databases have: of libc, en_US. Queries may
+-- name one of ICU instead.
 --   rows   how many
 --   small  how many there are in the small table
 --   tiny   and in the tiny one
