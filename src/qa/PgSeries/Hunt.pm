@@ -6,7 +6,7 @@ use warnings FATAL => 'all';
 use File::Path qw(remove_tree);
 use IPC::Run   ();
 use POSIX      ();
-use List::Util qw(max min);
+use List::Util qw(max min sample sum0);
 use PgSeries::Hunt::Cases;
 use PgSeries::Hunt::Steps;
 use PgSeries::Server;
@@ -51,15 +51,18 @@ A finding is written to BUILD/hunt/KIND-SEED-N, as a script for psql or isolatio
 use constant LOOK => 1.15;
 use constant PAIRS => 25;
 use constant SURE => 1.08;
-use constant CASES => 80;           # of one schema
-use constant SPECS => 6;            # that run at the same time
+use constant CASES => 80;          # of one schema
+use constant SPECS => 6;           # that run at the same time
 use constant BLOCK_NS => 4e6;
 use constant PARALLEL_BLOCK_NS => 1.5e8;
-use constant SLOWEST_NS => 4e8;     # on base: else it is left out
+use constant SLOWEST_NS => 4e8;    # on base: else it is left out
+use constant SLOWEST_BUILD_NS => 2e9;
 use constant FEW_PAIRS => 7;   # of those that are slower than that on patched
-use constant LEAST_NS => 15_000;    # smaller differences are no finding
+use constant LEAST_NS => 3_000;  # smaller differences are no finding
+use constant ROWS_NS => 2e7;     # what takes longer has its rows not compared
+use constant GROWTH => 1.2;      # of indexes
 use constant INSTRUCTIONS =>
-  1.02;    # less is no finding, whatever the time says
+  1.02;                          # less is no finding, whatever the time says
 use constant REDUCE_SECONDS => 150;
 
 my @KINDS = qw(time rows locks ddl);
@@ -84,7 +87,7 @@ my @KNOWN = (
 		qr/waits after more work: REINDEX TABLE/,
 		'a cached plan locks fewer indexes than planning does, and is used more often'
 	],
-	[ qr/deadlock detected.*step s\d+ \{ REINDEX TABLE/s, 'the same' ]);
+	[ qr/\A[^\n]*deadlock detected: REINDEX TABLE/, 'the same' ]);
 
 sub check_arguments
 {
@@ -219,7 +222,8 @@ sub hunt_steps
 		$server->start;
 		$server->sql("CREATE DATABASE hunt$_") for 0 .. SPECS - 1;
 	}
-	my ($seed, $done, $unsure) = ($self->{seed}, 0, 0);
+	my ($seed, $done) = ($self->{seed}, 0);
+	$self->{doubts} = [];
 	my (%seen, %base);
 	while (!$self->over)
 	{
@@ -233,14 +237,12 @@ sub hunt_steps
 			for my $f (@{ $found[$n] })
 			{
 				my $key = signature($specs[$n], $f);
-				if ($f->{base}) { $base{$key}++; }
-				elsif (
-					!$seen{$key}
-					&& !(
-						$seen{$key} =
-						$self->step_finding($specs[$n], $f, $seed + $n)))
+				if    ($f->{base}) { $base{$key}++; }
+				elsif (!$seen{$key})
 				{
-					$unsure++;
+					$seen{$key} =
+						 $self->step_finding($specs[$n], $f, $seed + $n)
+					  || $self->doubt("$key (seed @{[ $seed + $n ]})");
 				}
 			}
 		}
@@ -248,10 +250,9 @@ sub hunt_steps
 		$done += @specs;
 	}
 	$_->stop for @$servers;
-	$self->{more} = join '',
+	$self->{more} = join '', $self->doubts,
 	  map { "on base: $base{$_} times $_\n" } sort keys %base;
-	return
-	  "$done specifications, $unsure differences that did not come again";
+	return "$done specifications";
 }
 
 # Returns for each specification a reference to the list of its findings.
@@ -291,7 +292,7 @@ sub signature
 	my $sql = $spec->{steps}[ $f->{step} ]{sql};
 	$sql = '' if $spec->{steps}[ $f->{step} ]{kind} =~ /oracle|waiting|locks/;
 	my ($verb) = $sql =~ /^(\w+(?: \w+)?)/;
-	my $what = $f->{what} =~ s/holds more:.*/holds more/r =~
+	my $what = $f->{what} =~ s/\b\w+\|(\w+\|\w)/$1/gr =~
 	  s/work: (\w+ \w+).*/work: $1/r =~ s/"[^"]*"/"..."/gr =~ s/\d+/N/gr;
 	return join ': ', $f->{kind}, $what, $verb // ();
 }
@@ -339,8 +340,8 @@ sub hunt_time
 	$_->create for @$servers;
 	my $seed = $self->{seed};
 	my %count = map { $_ => 0 } qw(statements left_out second_look schemas);
-	my (@better, %no_gain);
-	$self->{unsure} = 0;
+	my (@better, %no_gain, %ratios, @serial);
+	$self->{doubts} = [];
 	while (!$self->over)
 	{
 		my $cases = PgSeries::Hunt::Cases->new($seed, $self->{topic});
@@ -366,21 +367,43 @@ sub hunt_time
 				next;
 			}
 			$count{statements}++;
+			push @{
+				$ratios{
+					"$case->{kind}" . ($case->{prepared} ? ', prepared' : '')
+				}
+			  },
+			  $r->{mean};
+			push @serial, in_line($case) if $r->{serial};
+			$self->growth($case, $r, $seed, $n) if $case->{own};
 			push @better, [ $r->{ratio}, in_line($case) ]
 			  if $r->{ratio} < 0.5;
 			$self->no_gain($case, $r, \%no_gain) if $r->{ratio} > 0.95;
 			next
 			  if $r->{ratio} < LOOK || $r->{patched} - $r->{base} < LEAST_NS;
 			$count{second_look}++;
+			$case = PgSeries::Hunt::Cases::with_value($case, $r->{value})
+			  if defined $r->{value};
 			my $sure = $self->second_look($case) && $self->second_look($case);
-			next if !$sure;
+
+			if (!$sure)
+			{
+				$self->failure($case, $seed, $n);
+				$self->doubt(in_line($case) . " (seed $seed, case $n)");
+				next;
+			}
 			push @found, { case => $case, %$sure, n => $n };
 		}
 		$self->time_finding($seed, $_) for @found;
 		$_->stop for @$servers;
 		$seed++;
 	}
-	$self->{more} = '';
+	fail(2, 'no table could be made', 'see the messages above')
+	  if !$count{schemas};
+	$self->{more} = join '', $self->doubts,
+	  map { "parallel on base only: $_\n" } @serial;
+	$self->{more} .= sprintf "median ratio of %s: %.3f (%d statements)\n", $_,
+	  median(@{ $ratios{$_} }), scalar @{ $ratios{$_} }
+	  for sort keys %ratios;
 	@better = sort { $a->[0] <=> $b->[0] } @better;
 	$self->{more} .=
 	  @better . " statements in half the time or less; the best:\n" . join '',
@@ -391,7 +414,34 @@ sub hunt_time
 	  $_, @{ $no_gain{$_} }
 	  for sort keys %no_gain;
 	return
-	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice, $self->{unsure} that did not come again";
+	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
+}
+
+# Notes what was seen, but not for sure.  Returns 0.
+sub doubt
+{
+	my ($self, $what) = @_;
+	push @{ $self->{doubts} }, $what;
+	return 0;
+}
+
+sub doubts
+{
+	my ($self) = @_;
+	return map { "did not come again: $_\n" } @{ $self->{doubts} };
+}
+
+# Reports indexes that have grown more than on base.
+sub growth
+{
+	my ($self, $case, $r, $seed, $n) = @_;
+	my ($x, $y) = @{ $r->{size} };
+	return if $y < GROWTH * $x || $y - $x < 200_000;
+	my $text =
+		"time: indexes grow from $x to $y bytes: "
+	  . in_line($case)
+	  . " (seed $seed, case $n)";
+	return $self->found($text, script($case, $text), 'sql');
 }
 
 # Makes the tables on base, and copies the data directory.
@@ -437,7 +487,13 @@ sub sessions
 			$self->{fails} = $sessions[$i]{error} if $i;
 			return;
 		}
-		return if !$i && $ns[$i] > SLOWEST_NS;
+
+		# One execution of a short one is mostly the two calls of cpu().
+		$ns[$i] = $sessions[$i]->block(40) // $ns[$i] if $ns[$i] < 1e6;
+		return
+		  if !$i
+		  && $ns[$i] >
+		  ($case->{kind} eq 'build' ? SLOWEST_BUILD_NS : SLOWEST_NS);
 	}
 	my ($x, $y) = map { $_->plan } @sessions;
 	my $parallel = "$x$y" =~ /Workers Planned/ || $case->{kind} eq 'build';
@@ -463,23 +519,69 @@ sub look
 {
 	my ($self, $case) = @_;
 	my $s = $self->sessions($case) or return;
-	my @best;
-	for my $n (1 .. 5)
+	my $values = @{ $s->{list}[0]{execute} };
+
+	# The values differ in their time: blocks of all of them, or of one.
+	my $each = $s->{repeat} < $values && $values > 1;
+	my $repeat =
+	  $each ? $s->{repeat} : $s->{repeat} - $s->{repeat} % $values;
+	my (@best, $worst);
+	for my $round (1 .. 5)
 	{
-		for my $i (0, 1)
+		for my $v (0 .. ($each ? $values - 1 : 0))
 		{
-			my ($ns) = $s->{list}[$i]->block($s->{repeat});
-			return if !defined $ns;
-			$best[$i] = $ns if !defined $best[$i] || $ns < $best[$i];
+			for my $i (0, 1)
+			{
+				my $ns = $s->{list}[$i]->block($repeat, $each ? $v : undef);
+				return $self->failed($s, $i) if !defined $ns;
+				$best[$v][$i] = $ns
+				  if !defined $best[$v][$i] || $ns < $best[$v][$i];
+			}
 		}
-		last if $n > 1 && $best[1] < 1.08 * $best[0];
+		return if grep { $_->[0] <= 0 || $_->[1] <= 0 } @best;
+		($worst) =
+		  sort { $best[$b][1] / $best[$b][0] <=> $best[$a][1] / $best[$a][0] }
+		  0 .. $#best;
+		last
+		  if ($round > 1 || $each)
+		  && $best[$worst][1] < 1.08 * $best[$worst][0];
 	}
-	return if $best[0] <= 0 || $best[1] <= 0;
+	if (!$case->{change} && !$case->{own} && $best[$worst][0] < ROWS_NS)
+	{
+		for my $v (sample 2, 0 .. $values - 1)
+		{
+			my ($x, $y) = map { $_->rows($v) } @{ $s->{list} };
+			next if $x eq $y;
+			$self->{fails} = 'other rows';
+			return;
+		}
+	}
+	my ($base, $patched) = map {
+		my $i = $_;
+		sum0(map { $_->[$i] } @best)
+	} 0, 1;
 	return {
-		base => $best[0],
-		patched => $best[1],
-		ratio => $best[1] / $best[0]
+		base => $best[$worst][0],
+		patched => $best[$worst][1],
+		ratio => $best[$worst][1] / $best[$worst][0],
+		mean => $patched / $base,
+		value => $each ? $worst : undef,
+		serial => $s->{plans}[0] =~ /Workers Planned/
+		  && $s->{plans}[1] !~ /Workers Planned/,
+		size => $case->{own}
+		  && [
+		  map { $_->ask(q(SELECT pg_indexes_size('churned');)) =~ /(\d+)/ }
+		  @{ $s->{list} }
+		  ]
 	};
+}
+
+# Notes why a block failed, if it is that of patched.
+sub failed
+{
+	my ($self, $s, $i) = @_;
+	$self->{fails} = $s->{list}[$i]{error} if $i;
+	return;
 }
 
 # Pairs in new sessions.  Returns { ratio, lo, hi, base, patched, plans, parallel } if
@@ -494,8 +596,9 @@ sub second_look
 		my @ns;
 		for my $i ($n % 2 ? (0, 1) : (1, 0))
 		{
-			($ns[$i]) = $s->{list}[$i]->block($s->{repeat});
-			return if !defined $ns[$i] || $ns[$i] <= 0;
+			$ns[$i] = $s->{list}[$i]->block($s->{repeat});
+			return $self->failed($s, $i) if !defined $ns[$i];
+			return if $ns[$i] <= 0;
 		}
 		push @pairs, \@ns;
 	}
@@ -553,6 +656,7 @@ sub no_gain
 		by => '',
 		parts => 0,
 		sub => 0,
+		key => '',
 		name => "$t->{name}_$column",
 		indexes => [ $index ? [ "$t->{name}_${column}_x", $index->[1] ] : () ]
 	};
@@ -561,10 +665,15 @@ sub no_gain
 		tables => [$twin],
 		head => $case->{head} =~ s/\b$t->{name}\b/$twin->{name}/gr
 	};
-	$self->again_on_both('hunt',
-		PgSeries::Hunt::Cases::create_table($twin)
-		  . "VACUUM ANALYZE $twin->{name};\n")
-	  if !$self->{plain}{ $twin->{name} }++;
+	$self->{plain}{ $twin->{name} } //= attempt(
+		sub {
+			$self->again_on_both('hunt',
+					"SET statement_timeout = '5min';\n"
+				  . PgSeries::Hunt::Cases::create_table($twin)
+				  . "VACUUM ANALYZE $twin->{name};\n");
+			return 1;
+		}) // 0;
+	return if !$self->{plain}{ $twin->{name} };
 	my $p = $self->look($plain) or return;
 	my $times = $r->{patched} / $p->{patched};
 	return if $times < 1.4 || $r->{patched} - $p->{patched} < LEAST_NS;
@@ -623,7 +732,11 @@ sub time_finding
 			});
 	};
 	my $case = $f->{case};
-	my $r = $fresh->($case) or return $self->{unsure}++;
+	my $doubt = sub {
+		return $self->doubt(
+			$_[0] . in_line($f->{case}) . " (seed $seed, case $f->{n})");
+	};
+	my $r = $fresh->($case) or return $doubt->('with tables made anew: ');
 	$case = reduced(
 		$case,
 		\&PgSeries::Hunt::Cases::smaller,
@@ -641,7 +754,8 @@ sub time_finding
 	if (my $count = $r->{parallel} ? undef : $self->instructions($case, $r))
 	{
 		my $ratio = $count->[1] / $count->[0];
-		return $self->{unsure}++ if $ratio < INSTRUCTIONS;
+		return $doubt->(sprintf 'in instructions (%.3f): ', $ratio)
+		  if $ratio < INSTRUCTIONS;
 		$text .= sprintf ', %.3f of the instructions (%.0f -> %.0f)',
 		  $ratio, @$count;
 	}
@@ -786,16 +900,17 @@ sub new
 		map { defined $opt{env}{$_} ? ($_ => $opt{env}{$_}) : () }
 		  keys %{ $opt{env} });
 	$self->{psql} =
-	  IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out});
+	  IPC::Run::start($command, '<', \$self->{in}, '>&', \$self->{out},
+		$self->{timer} = IPC::Run::timer(300));
 	$self->ask(
 		join '',
 		PgSeries::Hunt::settings_sql($case),
 		map { "$_;\n" } 'SET client_min_messages = error',
 		$case->{own}
-		? ( PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~
+		? ( "SET statement_timeout = '60s'",
+			PgSeries::Hunt::Cases::create_table($case->{tables}[0]) =~
 			  s/^/DROP TABLE IF EXISTS churned; /r,
 			'VACUUM ANALYZE churned',
-			"SET statement_timeout = '60s'",
 			'SELECT setseed(0.5)',
 			'SET synchronous_commit = off')
 		: (),
@@ -808,6 +923,7 @@ sub DESTROY
 	my ($self) = @_;
 	local ($?, $@);
 	eval {
+		die "it doesn't return\n" if $self->{timer}->is_expired;
 		$self->{in} .= "\\q\n";
 		IPC::Run::finish($self->{psql});
 		1;
@@ -820,9 +936,12 @@ sub ask
 {
 	my ($self, $script) = @_;
 	$self->{out} = '';
+	$self->{timer}->start;
 	$self->{in} .= "$script\n\\echo $MARK\n";
 	until ($self->{out} =~ /^\Q$MARK\E\n/m)
 	{
+		return "$self->{out}\nFATAL:  the session does not return"
+		  if $self->{timer}->is_expired;
 		return "$self->{out}\nFATAL:  the session has ended"
 		  if !IPC::Run::pumpable($self->{psql});
 		IPC::Run::pump($self->{psql});
@@ -830,16 +949,17 @@ sub ask
 	return $self->{out} =~ s/^\Q$MARK\E\n.*//msr;
 }
 
-# The CPU time of one of n executions, in ns; undef after an error, which is noted.
+# The CPU time of one of n executions, in ns, of the values in turn or of number $v; undef
+# after an error, which is noted.
 sub block
 {
-	my ($self, $n) = @_;
+	my ($self, $n, $v) = @_;
 	my @execute = @{ $self->{execute} };
 	my $change = $self->{case}{change};
 	my $script = "SELECT cpu() AS c0 \\gset\n\\o /dev/null\n";
 	for (1 .. $n)
 	{
-		my $sql = $execute[ $self->{next}++ % @execute ];
+		my $sql = $execute[ $v // $self->{next}++ % @execute ];
 		$script .= $change ? "BEGIN;\n$sql;\nROLLBACK;\n" : "$sql;\n";
 	}
 	my $out = $self->ask("$script\\o\nSELECT cpu() - :c0;");
@@ -861,9 +981,22 @@ sub pin
 	  or return;
 	my ($cpu) = PgSeries::Util::read_file('/proc/self/status') =~
 	  /^Cpus_allowed_list:\s+(\d+)/m;
-	PgSeries::Util::run([ qw(taskset --pid --cpu-list), $cpu, $pid ],
+	PgSeries::Util::run_status([ qw(taskset --pid --cpu-list), $cpu, $pid ],
 		out => \my $said);
 	return;
+}
+
+# What the rows of one execution are, whatever their order; their number where LIMIT may
+# choose among them.
+sub rows
+{
+	my ($self, $n) = @_;
+	my $sql = $self->{execute}[$n] // return '';
+	my $what =
+	  PgSeries::Hunt::Cases::statement($self->{case}) =~ /\bLIMIT\b/
+	  ? 'wc -l'
+	  : 'sort | md5sum';
+	return $self->ask("$sql \\g | $what");
 }
 
 sub plan

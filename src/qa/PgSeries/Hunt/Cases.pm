@@ -3,7 +3,7 @@ package PgSeries::Hunt::Cases;
 use strict;
 use warnings FATAL => 'all';
 
-use List::Util                  qw(max min sample);
+use List::Util                  qw(max min sample uniq);
 use PgSeries::Stress::Generator qw(draw one_in pick weighted);
 
 =pod
@@ -16,7 +16,8 @@ PgSeries::Hunt::Cases - random tables, and statements as applications write them
 
 All depends on the seed.  A table is a hash: C<name>, C<by> (the key that it is
 partitioned by) and C<parts> (how many), C<sub> (partitions of each, by hash), C<rows>,
-C<customers>, C<collate> (of txt), and C<indexes>.  All tables have the same columns:
+C<customers>, C<collate> (of txt), C<key> (the primary key), C<trigger>, and C<indexes>.  All
+tables have the same columns, of which c1 to c8 may be NULL:
 
   id        bigint, unique        amount    numeric
   k         integer, uniform      txt       text
@@ -118,8 +119,14 @@ sub table
 	$#indexes = min(max($count, 1), scalar @indexes) - 1;
 	@indexes = () if !$count;
 	my $n = 0;
+	my ($column) = ($by || '') =~ /\((\w+)/;
+	my $sub_column =
+	  !$sub ? undef : $column eq 'customer' ? 'id' : 'customer';
+	my $key = join ', ', uniq 'id', grep { defined } $column, $sub_column;
 	return {
 		name => $name,
+		key => one_in(4) ? '' : $key,
+		trigger => one_in(6),
 		collate => $self->{collate},
 		by => $by || '',
 		parts => $parts,
@@ -169,10 +176,15 @@ sub create_table
 	  . join(
 		', ',
 		map {
-			$h->(4 + $_) . ' % '
-			  . (3, 10, 100, 1000, 10, 50, 500, 10000)[ $_ - 1 ]
+				'NULLIF('
+			  . $h->(4 + $_) . ' % '
+			  . (3, 10, 100, 1000, 10, 50, 500, 10000)[ $_ - 1 ] . ', 2)'
 		} 1 .. 8) . " FROM generate_series(0, $t->{rows} - 1) i;\n";
+	$sql .= "ALTER TABLE $name ADD PRIMARY KEY ($t->{key});\n" if $t->{key};
 	$sql .= "CREATE INDEX $_->[0] ON $name $_->[1];\n" for @{ $t->{indexes} };
+	$sql .=
+	  "CREATE TRIGGER touch BEFORE UPDATE ON $name FOR EACH ROW EXECUTE FUNCTION touch();\n"
+	  if $t->{trigger};
 	return $sql;
 }
 
@@ -204,6 +216,7 @@ EXCEPTION WHEN invalid_parameter_value THEN
 END $$;
 CREATE FUNCTION keep(x bigint) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$ BEGIN RETURN x % 10 <> 0; END $$;
 CREATE FUNCTION is_old(x timestamp) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 AS $$ BEGIN RETURN x < timestamp '2025-11-01'; END $$;
+CREATE FUNCTION touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.c7 := 1; RETURN NEW; END $$;
 CREATE FUNCTION quick(x int) RETURNS boolean LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$ SELECT x >= 0 $$;
 END
 }
@@ -312,7 +325,14 @@ sub condition
 			  . " OR $x.k = "
 			  . $self->parameter($case, $t, 'k') . ')';
 		},
-		sub { "$x.txt LIKE 'text 1%'" },
+		sub { "$x.txt " . pick('LIKE', 'ILIKE') . " 'text 1%'" },
+		sub { "lower($x.txt) = 'text " . draw(5000) . q(') },
+		sub {
+			"string_to_array($x.txt, ' ') @> ARRAY['text', '"
+			  . draw(5000) . q(']);
+		},
+		sub { "date_trunc('day', $x.ts) = timestamp '2025-03-01'" },
+		sub { "$x.c3 IS " . pick('NULL', 'NOT NULL') },
 		sub { "$x.ts > timestamp '2025-12-20' - interval '3 days'" })->();
 }
 
@@ -343,20 +363,24 @@ sub order
 	  ? pick(@order)
 	  : pick(qw(id k ts amount), 'status, ts', 'c3, c4', 'txt');
 	$order = join ', ', map { "$x.$_" } split /, /, $order;
-	$order .= ' DESC' if $order !~ /,/ && one_in(3);
+	$order .= ' DESC' if $order !~ /,| DESC/ && one_in(3);
 	return $order;
 }
 
 sub limit
 {
-	return 'LIMIT '
-	  . pick(1, 1, 10, 20, 100, 1000, 5000, 10_000, 20_000, 40_000);
+	return
+		'LIMIT '
+	  . pick(1, 1, 10, 20, 100, 1000, 5000, 10_000, 20_000, 40_000)
+	  . (one_in(6) ? ' OFFSET 1000' : '');
 }
 
 my %WEIGHT = (
 	point => 3,
 	list => 4,
 	ordered => 6,
+	page => 2,
+	queue => 2,
 	function_limit => 3,
 	join => 5,
 	few_join => 4,
@@ -382,7 +406,7 @@ my %OF_TOPIC = (
 	  [qw(ordered function_limit join few_join group distinct window union)],
 	'parallel-sort' => [qw(build ordered window)],
 	nbtree => [qw(churn update upsert)],
-	locks => [qw(point join update insert churn)]);
+	locks => [qw(point queue join update insert churn)]);
 
 # Returns the next case.
 sub next_case
@@ -420,7 +444,8 @@ sub from_where
 {
 	my ($self, $case, $t, $select, $least, @tail) = @_;
 	$case->{head} = "SELECT $select FROM $t->{name} a";
-	push @{ $case->{where} }, $self->conditions($case, $t, 'a', $least);
+	push @{ $case->{where} },
+	  $least =~ /^\d/ ? $self->conditions($case, $t, 'a', $least) : $least;
 	push @{ $case->{tail} }, @tail;
 	return;
 }
@@ -433,6 +458,37 @@ sub make_point
 	push @{ $case->{where} }, "a.$c = " . $self->parameter($case, $t, $c);
 	push @{ $case->{where} }, 'a.ts = ' . $self->parameter($case, $t, 'ts')
 	  if one_in(4);
+	if (one_in(6))
+	{
+		push @{ $case->{tail} }, pick('FOR UPDATE', 'FOR SHARE');
+		$case->{change} = 1;
+	}
+	return;
+}
+
+# The next page of a list, and the next things to work on.
+sub make_page
+{
+	my ($self, $case, $t) = @_;
+	return $self->from_where(
+		$case,
+		$t,
+		outputs('a'),
+		'(a.ts, a.id) < ('
+		  . $self->parameter($case, $t, 'ts') . ', '
+		  . $self->parameter($case, $t, 'id') . ')',
+		'ORDER BY a.ts DESC, a.id DESC',
+		'LIMIT 20');
+}
+
+sub make_queue
+{
+	my ($self, $case, $t) = @_;
+	$case->{change} = 1;
+	$case->{head} = "SELECT a.id FROM $t->{name} a";
+	push @{ $case->{where} }, q(a.status = 'new');
+	push @{ $case->{tail} }, 'ORDER BY a.' . pick(qw(id ts)), 'LIMIT 10',
+	  'FOR UPDATE SKIP LOCKED';
 	return;
 }
 
@@ -479,7 +535,7 @@ sub make_join
 {
 	my ($self, $case, $t) = @_;
 	my $join = $self->joined($case, $t,
-		pick(qw(JOIN JOIN LEFT)) =~ s/^LEFT/LEFT JOIN/r);
+		pick('JOIN', 'JOIN', 'LEFT JOIN', 'FULL JOIN'));
 	my $third =
 	  one_in(3) ? ' ' . $self->joined($case, $t, 'JOIN') =~ s/\bb\b/c/gr : '';
 	$self->from_where(
@@ -648,9 +704,34 @@ sub make_insert
 {
 	my ($self, $case, $t) = @_;
 	$case->{change} = 1;
-	$case->{head} =
-	  "INSERT INTO $t->{name} VALUES ("
-	  . join(', ', map { $self->parameter($case, $t, $_) } @COLUMNS) . ')';
+
+	# Where there is a key, an insertion has an id of its own.
+	my $own = $t->{key} && $case->{kind} eq 'insert' ? "$t->{rows} + " : '';
+	if (one_in(3))
+	{
+		my $p = $self->parameter($case, $t, 'id');
+		$case->{head} =
+			"INSERT INTO $t->{name} SELECT ${own}a.id, "
+		  . join(', ', map { "a.$_" } @COLUMNS[ 1 .. $#COLUMNS ])
+		  . " FROM $t->{name} a WHERE a.id BETWEEN $p AND $p + "
+		  . pick(5, 100);
+	}
+	else
+	{
+		$case->{head} = "INSERT INTO $t->{name} VALUES ("
+		  . join(
+			', ',
+			map { ($_ eq 'id' ? $own : '') . $self->parameter($case, $t, $_) }
+			  @COLUMNS) . ')';
+	}
+	returning($case);
+	return;
+}
+
+sub returning
+{
+	my ($case) = @_;
+	push @{ $case->{tail} }, 'RETURNING id, ts' if one_in(3);
 	return;
 }
 
@@ -658,7 +739,11 @@ sub make_upsert
 {
 	my ($self, $case, $t) = @_;
 	$self->make_insert($case, $t);
-	$case->{head} .= ' ON CONFLICT DO NOTHING';
+	$case->{head} .= ' ON CONFLICT '
+	  . (
+		$t->{key} && one_in(2)
+		? "($t->{key}) DO UPDATE SET c8 = EXCLUDED.c8, amount = EXCLUDED.amount"
+		: 'DO NOTHING');
 	return;
 }
 
@@ -676,6 +761,7 @@ sub make_update
 	$case->{values} = [], $case->{types} = [] if $set !~ /\$/;
 	my $by = pick(qw(id id id k customer));
 	push @{ $case->{where} }, "a.$by = " . $self->parameter($case, $t, $by);
+	returning($case);
 	return;
 }
 
@@ -686,6 +772,7 @@ sub make_delete
 	$case->{head} = "DELETE FROM $t->{name} a";
 	my $by = pick(qw(id k customer));
 	push @{ $case->{where} }, "a.$by = " . $self->parameter($case, $t, $by);
+	returning($case);
 	return;
 }
 
@@ -725,6 +812,7 @@ sub make_churn
 		by => '',
 		parts => 0,
 		sub => 0,
+		key => '',
 		rows => $rows,
 		customers => max(1, $rows / 10)
 	};
@@ -761,6 +849,15 @@ sub statement
 	  ? 'WHERE ' . join(' AND ', @{ $case->{where} })
 	  : (),
 	  @{ $case->{tail} };
+}
+
+# The case with only one of the values of each parameter.
+sub with_value
+{
+	my ($case, $n) = @_;
+	return {
+		%$case, values => [ map { [ ($_->[$n]) x 8 ] } @{ $case->{values} } ]
+	};
 }
 
 # Statements that prepare it, and a list of those that execute it, which differ in their
@@ -817,6 +914,8 @@ sub smaller
 			push @smaller, { %$case, tables => \@tables };
 		};
 		$with->(sub => 0) if $t->{sub};
+		$with->(key => '') if $t->{key};
+		$with->(trigger => 0) if $t->{trigger};
 		$with->(parts => 0, by => '', sub => 0) if $t->{by};
 		$with->(parts => int($t->{parts} / 4))
 		  if $t->{parts} >= 8 && $t->{by} !~ /^L/;
@@ -824,6 +923,7 @@ sub smaller
 		  if $t->{parts} >= 4 && $t->{by} !~ /^L/;
 		my @x = @{ $t->{indexes} };
 		my $half = int(@x / 2);
+
 		if (@x > 1)
 		{
 			$with->(indexes => [ @x[ 0 .. $half - 1 ] ]);
