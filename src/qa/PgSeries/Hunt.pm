@@ -339,7 +339,8 @@ sub hunt_time
 	my $servers = $self->servers(\%SETTINGS);
 	$_->create for @$servers;
 	my $seed = $self->{seed};
-	my %count = map { $_ => 0 } qw(statements left_out second_look schemas);
+	my %count =
+	  map { $_ => 0 } qw(statements left_out second_look unsure schemas);
 	my (@better, %no_gain, %ratios, @serial);
 	$self->{doubts} = [];
 	while (!$self->over)
@@ -388,7 +389,7 @@ sub hunt_time
 			if (!$sure)
 			{
 				$self->failure($case, $seed, $n);
-				$self->doubt(in_line($case) . " (seed $seed, case $n)");
+				$count{unsure}++;
 				next;
 			}
 			push @found, { case => $case, %$sure, n => $n };
@@ -414,7 +415,7 @@ sub hunt_time
 	  $_, @{ $no_gain{$_} }
 	  for sort keys %no_gain;
 	return
-	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at twice";
+	  "$count{statements} statements on $count{schemas} schemas, $count{left_out} left out, $count{second_look} looked at again, $count{unsure} of them in vain";
 }
 
 # Notes what was seen, but not for sure.  Returns 0.
