@@ -242,6 +242,7 @@ sub parse_log
 		$plan =~
 		  s/^(\s*Output:.*)$/$1 =~ s{(?<![\w.\$])\d+(?![\w.])}{N}gr/gem;
 		$query =~ s/\d+/N/g;
+		$query =~ s{'/[^']*/}{'}g;    # directories of the run
 		my $n = ++$seen{"$test\n$query"};
 		$plan{"$test #$n\n$query"} = $plan;
 	}
