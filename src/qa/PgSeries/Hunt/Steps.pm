@@ -334,7 +334,8 @@ sub locks
 }
 
 # A snapshot that is older than a change, and than what somebody does about the index, but
-# with which the table hasn't been touched.  Nothing waits for that session.
+# with which the table hasn't been touched, so that nothing waits for that session; or with
+# which a query on another column is being planned, for which the index may not be needed.
 sub old_snapshot
 {
 	my ($self, $s, $t) = @_;
@@ -347,8 +348,10 @@ sub old_snapshot
 	my $v = draw(50);
 	my ($other) = grep { $_ != $s && $_ != $self->{paused} } sample 3, 1 .. 3;
 	return if $self->{in}[$other];
+	my $planning = !$self->{paused} && one_in(2);
 	$self->add($s, 'use', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1');
 	$self->{in}[$s] = $self->{snapshot}[$s] = 1;
+	$self->pause($s, $t, pick(grep { $_ ne $c } qw(a b c))) if $planning;
 	$self->add($other, 'use',
 			"UPDATE $t->{name} SET $c = "
 		  . pick(777, draw(50))
@@ -357,6 +360,7 @@ sub old_snapshot
 	my $i = @{ $t->{bounds} } ? pick("$t->{name}_0", $t->{name}) : $t->{name};
 	$self->add($other, 'ddl',
 		pick("REINDEX INDEX $index->[0]", "REINDEX TABLE $i"));
+	$self->release if $planning;
 	my $sql =
 	  "SELECT id, k, a, b, c FROM $t->{name} WHERE $c = $v ORDER BY id, k, a, b, c";
 	$self->add($s, $_, $sql) for 'use', 'oracle';
@@ -395,9 +399,9 @@ sub new_plan
 # a lock of its own, as the function is called again and again.
 sub pause
 {
-	my ($self, $s, $t) = @_;
+	my ($self, $s, $t, $c) = @_;
 	return if $self->{paused};
-	my $c = pick(qw(a b c k));
+	$c //= pick(qw(a b c k));
 	$self->{lock}++;
 	$self->add(4, 'use', "SELECT pg_advisory_lock($self->{lock})");
 	$self->add($s, 'use',
