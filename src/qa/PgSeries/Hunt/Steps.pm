@@ -73,6 +73,10 @@ my %WEIGHT = (
 		new_plan => 1
 	});
 
+# Does each row have its entry in all B-tree indexes, and are these in order?
+my $AMCHECK =
+  "SELECT count(public.bt_index_check(indexrelid, true)) FROM pg_index JOIN pg_class c ON c.oid = indexrelid JOIN pg_am m ON m.oid = relam WHERE amname = 'btree' AND indisvalid AND relkind = 'i' AND relnamespace = 'hunt'::regnamespace";
+
 # Returns the specification of a seed.
 sub generate
 {
@@ -97,12 +101,14 @@ sub generate
 	$self->next_step while @{ $spec->{steps} } < $wanted;
 	$self->release;
 	$self->add($_, 'use', 'COMMIT') for grep { $self->{in}[$_] } 1 .. 3;
+	$self->{in} = [ (0) x 4 ];
 
 	for my $table (@tables)
 	{
 		my $sql = "SELECT * FROM $table->{name} ORDER BY id, k, a, b, c";
 		$self->add(1, $_, $sql) for 'use', 'oracle';
 	}
+	$self->add(1, 'use', $AMCHECK);
 	return $spec;
 }
 
@@ -505,7 +511,7 @@ sub setup
 {
 	my ($spec) = @_;
 	my @sql = (
-		'SET client_min_messages = error; SET synchronous_commit = off; DROP SCHEMA IF EXISTS hunt CASCADE; CREATE SCHEMA hunt;',
+		'SET client_min_messages = error; SET synchronous_commit = off; DROP SCHEMA IF EXISTS hunt CASCADE; CREATE SCHEMA hunt; CREATE EXTENSION IF NOT EXISTS amcheck SCHEMA public;',
 		'CREATE FUNCTION pause(int, int) RETURNS int STABLE LANGUAGE plpgsql SET lock_timeout = 0 AS $$ BEGIN PERFORM pg_advisory_lock_shared($2); PERFORM pg_advisory_unlock_shared($2); RETURN $1; END $$;'
 	);
 	for my $t (@{ $spec->{tables} })
