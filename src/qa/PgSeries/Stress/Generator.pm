@@ -69,7 +69,7 @@ my @PARTITIONED = qw(rng rng2 lst hsh two quarter);
 
 # The types of parameters, for the columns and for what is no column.
 my %TYPE = (
-	(map { $_ => 'int' } qw(id k g v rows)),
+	(map { $_ => 'int' } qw(id k g v rows fresh)),
 	s => 'text',
 	n => 'numeric',
 	d => 'date',
@@ -418,12 +418,13 @@ sub literal
 {
 	my ($self, $column) = @_;
 	return
-		$column eq 'g'    ? draw(one_in(6) ? 25 : 13) - 5 * one_in(50)
-	  : $column eq 'k'    ? (one_in(25)    ? 990 + draw(40) : draw(1000))
-	  : $column eq 'v'    ? draw(500)
-	  : $column eq 'rows' ? draw(40)
-	  : $column eq 's'    ? q('s) . draw(200) . q(')
-	  : $column eq 'n'    ? sprintf '%d.%02d', draw(100), draw(100)
+		$column eq 'fresh' ? ($self->{fresh} += 10_000)
+	  : $column eq 'g'     ? draw(one_in(6) ? 25 : 13) - 5 * one_in(50)
+	  : $column eq 'k'     ? (one_in(25)    ? 990 + draw(40) : draw(1000))
+	  : $column eq 'v'     ? draw(500)
+	  : $column eq 'rows'  ? draw(40)
+	  : $column eq 's'     ? q('s) . draw(200) . q(')
+	  : $column eq 'n'     ? sprintf '%d.%02d', draw(100), draw(100)
 	  : $column eq 'd'
 	  ? sprintf q(date '2020-%02d-%02d'), 1 + draw(12), 1 + draw(28)
 	  : $column eq 'ks' ? q('{)
@@ -448,8 +449,14 @@ sub value
 	return "(SELECT $value)";
 }
 
-# Ids that no row has; as many as a table can have rows.
-sub fresh { my ($self) = @_; return $self->{fresh} += 10_000; }
+# Ids that no row has; as many as a table can have rows.  A statement that is being
+# prepared gets them anew at each execution.
+sub fresh
+{
+	my ($self) = @_;
+	my $params = $self->{params};
+	return $params ? '$' . push @$params, 'fresh' : $self->literal('fresh');
+}
 
 # Lists of columns, with blanks between them.
 
