@@ -447,7 +447,7 @@ commit;
 \echo :text
 
 \echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes,'
-\echo 'and text-sort needs parallel-sort.'
+\echo 'text-sort needs parallel-sort, and run-merge needs merge and parallel-sort.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else
