@@ -1,8 +1,8 @@
 -- Would your server gain from this series?    psql -d DATABASE -f doc/is-it-for-me.sql
 --
 -- For PostgreSQL 18 as it comes, primary or standby; one database at a time.  It prints
--- a verdict for each topic of the series (would gain, would gain little, nothing to gain
--- here, cannot tell) and the numbers that it saw.
+-- a verdict (would gain, would gain little, nothing to gain here, cannot tell) and the
+-- numbers that it saw for each topic of which a running server can tell.
 --
 -- It reads catalogs, cumulative statistics, pg_locks and pg_stat_activity, and
 -- pg_stat_statements if that is installed in this database.  It reads no row of yours,
@@ -15,16 +15,14 @@
 --
 --   10 indexes       the fewest with which whole statements were measured, beside a single
 --                    one (partitions-indexes)
---   8 partitions     the fewest for which a generic plan took less time, not only
---                    instructions (partition-planning); a merge of 2 inputs takes a tenth
+--   8 partitions     the fewest for which a prepared statement took less time, at default
+--                    settings as well (partition-planning); a merge of 2 inputs takes a tenth
 --                    fewer instructions, one of 64 four tenths (merge-append)
---   100 partitions   the fewest for which a prepared statement took less time at default
---                    settings, where 18 keeps to custom plans (partition-prepared)
 --   16 locks         what 18 can have on the fast path with default settings if OIDs are 8
 --                    apart (locks-per-transaction)
 --   1,000 relations  locked by one transaction, they cost each later one of its session a
 --                    third of the smallest statement's instructions (lock-bloat)
---   16 MB            a smaller B-tree is written by one process, as in 18; 1 GB was not
+--   2 MB             a smaller B-tree is written by one process, as in 18; 1 GB was not
 --                    measured, it is what takes a while to build
 --   updates          as many as rows: indexes of 18 had grown by a quarter; half as many:
 --                    by some percent; a quarter: not at all (bottom-up-deletion)
@@ -148,7 +146,7 @@ select count(*) as tables, sum(scans) as scans, sum(updates) as updates,
 is_it_for_me as (
 select case when tables = 0 then 'nothing to gain here'
             when all_scans < 1000 then 'cannot tell'
-            when scans < all_scans * 0.01 or pg_is_in_recovery() then 'would gain little'
+            when scans < all_scans * 0.01 then 'would gain little'
             else 'would gain' end as verdict,
        case when tables = 0 then 'No table has ten indexes.'
             else format('%s tables with ten or more indexes got %s of %s scans, and %s updates: %s.', tables,
@@ -156,9 +154,7 @@ select case when tables = 0 then 'nothing to gain here'
        end as why,
        case when tables > 0 then concat_ws(E'\n',
             case when all_scans < 1000 then 'That is too few to judge by.' end,
-            case when pg_is_in_recovery() then 'A standby locks all indexes as in 18, and gains less.' end,
-            'Look also: it is planning that gains, so a generic plan that is kept does not.',
-            'Known loss: REINDEX TABLE under load ends in a deadlock more often than in 18.') end as look
+            'Look also: it is planning that gains, so a generic plan that is kept does not.') end as look
   from seen)
 :report \gset
 commit;
@@ -178,10 +174,10 @@ select count(*) as tables, max(leaves) as leaves,
        (select string_agg(format('%s (%s)', :name, leaves), ', ')
           from (select * from wide order by leaves desc limit 3) w) as top,
        (select coalesce(sum(calls), 0) from statement) as all_calls,
-       (select coalesce(sum(calls), 0) from statement where leaves >= 100) as calls,
-       (select coalesce(sum(case when leaves >= 100 and query ~* E'^\\s*prepare\\M' then calls
-                                 when leaves >= 8 and plans > 0 then greatest(calls - plans, 0) end), 0)
-          from statement) as kept,
+       (select coalesce(sum(calls), 0) from statement where leaves >= 8) as calls,
+       (select coalesce(sum(case when query ~* E'^\\s*prepare\\M' then calls
+                                 when plans > 0 then greatest(calls - plans, 0) end), 0)
+          from statement where leaves >= 8) as kept,
        current_setting('plan_cache_mode') = 'force_generic_plan' or exists (
            select from pg_db_role_setting left join pg_database d on d.oid = setdatabase
             where (setdatabase = 0 or datname = current_database())
@@ -190,17 +186,17 @@ select count(*) as tables, max(leaves) as leaves,
 is_it_for_me as (
 select case when tables = 0 then 'nothing to gain here'
             when leaves >= 8 and forced or kept > all_calls * 0.01 then 'would gain'
-            when leaves < 100 or :'usable' and calls <= all_calls * 0.01 then 'would gain little'
+            when leaves < 8 or :'usable' and calls <= all_calls * 0.01 then 'would gain little'
             else 'cannot tell' end as verdict,
        case when tables = 0 then 'There is no partitioned table.'
             else format('%s partitioned tables; the widest (partitions): %s.', tables, top) end as why,
        case when tables > 0 then concat_ws(E'\n',
             case when :'usable'
-                 then format('Of %s calls of statements, %s name a table of 100 or more partitions. In %s, a'
+                 then format('Of %s calls of statements, %s name a table of 8 or more partitions. In %s, a'
                              ' plan is known to be kept.', to_char(all_calls, :num), to_char(calls, :num),
                              to_char(kept, :num)) end,
             case when forced then 'plan_cache_mode = force_generic_plan is in use.' end,
-            case when leaves >= 100
+            case when leaves >= 8
                  then 'Look also: statements that sessions prepare once and execute often gain, and so do'
                       ' those of PL/pgSQL. What drivers prepare does not show on the server.' end) end as look
   from seen)
@@ -305,7 +301,6 @@ commit;
 \echo :text
 
 -- Large B-trees, by the size that the last VACUUM, ANALYZE or build has noted, and builds.
--- Leader and workers need 32 MB of maintenance_work_mem each.
 \set topic parallel-sort
 \set text :topic :failed
 :begin
@@ -313,7 +308,7 @@ with large as (
 select oid::regclass as relation, reltuples, relpages * current_setting('block_size')::bigint as size
   from pg_class
  where relkind = 'i' and relam = 403 and oid >= 16384
-   and relpages >= 16 * 1024 * 1024 / current_setting('block_size')::int),
+   and relpages >= 2 * 1024 * 1024 / current_setting('block_size')::int),
 statement as (
 select time, query ~* E'^\\s*(create\\s+(unique\\s+)?index|reindex|cluster'
              '|alter\\s+table.*\\madd\\M.*\\m(primary\\s+key|unique))\\M' as build from (:statement) s),
@@ -323,19 +318,15 @@ select count(*) as indexes, sum(size) as size, max(size) as largest, max(reltupl
           from (select * from large order by size desc limit 3) l) as top,
        (select count(*) from pg_stat_progress_create_index where datname = current_database()) as now,
        (select coalesce(sum(time), 0) from statement) as all_time,
-       (select coalesce(sum(time), 0) from statement where build) as time,
-       least(current_setting('max_parallel_maintenance_workers')::int,
-             current_setting('max_parallel_workers')::int,
-             pg_size_bytes(current_setting('maintenance_work_mem')) / (32 * 1024 * 1024) - 1) as workers
+       (select coalesce(sum(time), 0) from statement where build) as time
   from large),
 is_it_for_me as (
 select case when indexes = 0 or pg_is_in_recovery() then 'nothing to gain here'
-            when workers < 1 then 'would gain little'
             when now > 0 or time > all_time * 0.01 or largest >= 1024 ^ 3 then 'would gain'
             else 'would gain little' end as verdict,
        case when pg_is_in_recovery() then 'A standby builds no index.'
-            when indexes = 0 then 'No B-tree is known to have 16 MB.'
-            else format('%s B-trees of 16 MB or more, together %s; the largest: %s.', indexes,
+            when indexes = 0 then 'No B-tree is known to have 2 MB.'
+            else format('%s B-trees of 2 MB or more, together %s; the largest: %s.', indexes,
                         pg_size_pretty(size), top) end as why,
        case when indexes > 0 and not pg_is_in_recovery() then concat_ws(E'\n',
             format('Index builds now: %s; before: %s.', now,
@@ -343,10 +334,7 @@ select case when indexes = 0 or pg_is_in_recovery() then 'nothing to gain here'
                                                    round(all_time / 1000, 1))
                         else 'only pg_stat_statements could tell' end),
             format('At 4 million keys a second, which 18 reaches with two processes and cached data, the'
-                   ' largest takes %s s.', ceil(greatest(keys, 0) / 4e6)),
-            case when workers < 1
-                 then 'Look also: max_parallel_maintenance_workers, max_parallel_workers or'
-                      ' maintenance_work_mem allow no worker, and builds without gain nothing.' end)
+                   ' largest takes %s s.', ceil(greatest(keys, 0) / 4e6)))
        end as look
   from seen)
 :report \gset
@@ -408,7 +396,7 @@ select case when pg_is_in_recovery() or not current_setting('track_counts')::boo
 commit;
 \echo :text
 
--- The faults mended are all about partitioned tables.
+-- Most of the faults mended are about partitioned tables.
 \set topic fixes
 \set text :topic :failed
 :begin
@@ -422,10 +410,9 @@ select count(distinct root) as tables, count(*) filter (where level > 0 and not 
        as moved
   from tree),
 is_it_for_me as (
-select case when tables = 0 then 'nothing to gain here'
-            when subs > 0 or changes > 0 then 'would gain'
+select case when subs > 0 or changes > 0 then 'would gain'
             else 'would gain little' end as verdict,
-       case when tables = 0 then 'There is no partitioned table; the faults mended are all about those.'
+       case when tables = 0 then 'There is no partitioned table; most of the faults mended are about those.'
             else format('%s partitioned tables, %s partitions that are partitioned again, %s rows of'
                         ' partitions updated or deleted.', tables, subs, to_char(changes, :num)) end as why,
        case when tables > 0 then concat_ws(E'\n',
@@ -446,8 +433,8 @@ select case when tables = 0 then 'nothing to gain here'
 commit;
 \echo :text
 
-\echo 'Each topic can be had without the others, but partitions, locks and parallel-sort need fixes,'
-\echo 'text-sort needs parallel-sort, and run-merge needs merge and parallel-sort.'
+\echo 'Each topic can be had without the others, but indexes, partitions, locks and parallel-sort need fixes,'
+\echo 'local-locks and strong-locks need locks, text-sort needs parallel-sort, and run-merge needs that and merge.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else

@@ -240,7 +240,8 @@ sub what_follows
 		  . "\n";
 	}
 	my $bugs = read_file($config->top . '/doc/bugs.md');
-	my @faults = $bugs =~ /^- Loses rows: (\w+)/mg;
+	my @faults = map { /^- Loses rows: (\w+)/m }
+	  grep { !/^Only in the development branch/m } split /^## /m, $bugs;
 	my ($faults, $lose) =
 	  (scalar @faults, scalar grep { $_ eq 'yes' } @faults);
 	return encode_utf8(<<"EOT");

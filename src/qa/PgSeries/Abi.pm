@@ -73,8 +73,8 @@ sub files
 	for my $patch (@patches)
 	{
 		my $text = read_file($patch->{path});
-		push @found, "$patch->{name}: changes $1" while $text =~ /$CATALOGS/g;
-		push @found, "$patch->{name}: changes the number of a file format"
+		push @found, "$patch->{file}: changes $1" while $text =~ /$CATALOGS/g;
+		push @found, "$patch->{file}: changes the number of a file format"
 		  if $text =~ $FORMATS;
 	}
 	return @found;

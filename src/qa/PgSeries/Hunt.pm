@@ -80,8 +80,8 @@ my %STEP_SETTINGS = (
 	log_min_messages => 'panic',
 	search_path => 'hunt');
 
-# What is worse for a reason that stands in doc/use.md: a pattern of the finding's text and its
-# script, and the reason.
+# What is worse for a known reason: a pattern of the finding's text and its script, and the
+# reason.
 my @KNOWN = (
 	[
 		qr/waits after more work: REINDEX TABLE/,

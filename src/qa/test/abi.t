@@ -17,7 +17,7 @@ sub patch
 {
 	my ($name, $text) = @_;
 	write_file("$dir/$name", $text);
-	return { name => $name, path => "$dir/$name" };
+	return { file => $name, path => "$dir/$name" };
 }
 
 is_deeply(
