@@ -433,8 +433,9 @@ select case when subs > 0 or changes > 0 then 'would gain'
 commit;
 \echo :text
 
-\echo 'Each topic can be had without the others, but indexes, partitions, locks and parallel-sort need fixes,'
-\echo 'local-locks and strong-locks need locks, text-sort needs parallel-sort, and run-merge needs that and merge.'
+\echo 'Each topic can be had without the others, but indexes, partitions, locks and parallel-sort need'
+\echo 'fixes, local-locks and strong-locks need locks, text-sort needs parallel-sort, and run-merge needs'
+\echo 'that and merge.'
 \echo 'What a topic gains and costs: doc/topics/TOPIC.md. The faults: doc/bugs.md.'
 
 \else

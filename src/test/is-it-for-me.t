@@ -236,7 +236,7 @@ database(
 	pages('wide', 255));
 check(
 	'below',
-	partitions => $LITTLE,
+	partitions => $UNKNOWN,
 	map { $_ => $NOTHING } qw(indexes merge parallel-sort nbtree));
 
 # Eight partitions, seven partitions; generic plans.

@@ -131,7 +131,9 @@ sub _with
 	my ($series, @keys) = @_;
 	my ($label, $case) = @{$series}{qw(label case)};
 	my @more =
-	  grep { $label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?![\w]|[.,]\d)/ } @keys;
+	  grep {
+		$label !~ /(?<![\w.,])\Q${\shown($case->{$_})}\E(?![\w]|[.,]\d)/
+	  } @keys;
 	my $more = case_text($case, \@more);
 	return $more eq '' ? $label : "$label ($more)";
 }
