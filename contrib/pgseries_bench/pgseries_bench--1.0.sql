@@ -6,7 +6,6 @@
 CREATE FUNCTION pgseries_bench_plan(
     query text,
     iterations integer,
-    release_locks boolean DEFAULT true,
     OUT iterations bigint,
     OUT nanoseconds bigint)
 RETURNS record
@@ -18,7 +17,6 @@ CREATE FUNCTION pgseries_bench_execute(
     iterations integer,
     params text[] DEFAULT '{}',
     generic boolean DEFAULT NULL,
-    release_locks boolean DEFAULT true,
     OUT iterations bigint,
     OUT nanoseconds bigint,
     OUT rows bigint,
@@ -43,12 +41,3 @@ LANGUAGE C VOLATILE;
 -- A lock on any relation, without a privilege on it, is not for everyone.
 REVOKE ALL ON FUNCTION pgseries_bench_locks(integer, integer, integer, oid)
     FROM PUBLIC;
-
-CREATE FUNCTION pgseries_bench_held_locks(
-    OUT relation oid,
-    OUT name regclass,
-    OUT mode text,
-    OUT fastpath boolean)
-RETURNS SETOF record
-AS 'MODULE_PATHNAME', 'pgseries_bench_held_locks'
-LANGUAGE C STRICT VOLATILE;

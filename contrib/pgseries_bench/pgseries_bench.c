@@ -11,8 +11,7 @@
  * The lock manager answers a request for a lock that the transaction already
  * holds from backend-local memory.  A plain loop in one transaction would
  * therefore measure lock acquisition in its first iteration only.  Hence
- * planning and execution release, by default, the locks of an iteration at
- * its end; see the comments in pgseries_bench_plan() and execute_loop().
+ * planning and execution release the locks of an iteration at its end; see the comments in pgseries_bench_plan() and execute_loop().
  *
  * Portions Copyright (c) 2026, pgseries developers
  *
@@ -45,8 +44,6 @@
 #include "utils/plancache.h"
 #include "utils/resowner.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
-#include "utils/tuplestore.h"
 
 PG_MODULE_MAGIC_EXT(
 					.name = "pgseries_bench",
@@ -56,7 +53,6 @@ PG_MODULE_MAGIC_EXT(
 PG_FUNCTION_INFO_V1(pgseries_bench_plan);
 PG_FUNCTION_INFO_V1(pgseries_bench_execute);
 PG_FUNCTION_INFO_V1(pgseries_bench_locks);
-PG_FUNCTION_INFO_V1(pgseries_bench_held_locks);
 
 /* What execute_loop() works on and reports */
 typedef struct ExecuteLoop
@@ -64,7 +60,6 @@ typedef struct ExecuteLoop
 	SPIPlanPtr	plan;
 	SPIExecuteOptions options;
 	int			iterations;
-	bool		release_locks;
 	volatile bool in_subxact;	/* is our subtransaction open? */
 	instr_time	elapsed;
 	uint64		rows;
@@ -107,15 +102,6 @@ get_query_arg(FunctionCallInfo fcinfo, int argno)
 				 errmsg("\"%s\" must not be null", "query")));
 
 	return text_to_cstring(PG_GETARG_TEXT_PP(argno));
-}
-
-/*
- * Fetch the switch that decides about locks; null means the default.
- */
-static bool
-get_release_locks_arg(FunctionCallInfo fcinfo, int argno)
-{
-	return PG_ARGISNULL(argno) ? true : PG_GETARG_BOOL(argno);
 }
 
 /*
@@ -257,9 +243,6 @@ analyze_query(const char *query, Oid **param_types, int *num_params)
  * released, untimed, at the end of the iteration.  This is much cheaper than
  * a subtransaction, and safe because planning writes nothing.
  *
- * With release_locks = false all locks stay until the end of the transaction,
- * and all iterations but the first find them there.
- *
  * The planner scribbles on its input, so each iteration plans a copy of the
  * query, made outside of the timed region.
  */
@@ -268,8 +251,7 @@ pgseries_bench_plan(PG_FUNCTION_ARGS)
 {
 	char	   *query = get_query_arg(fcinfo, 0);
 	int			iterations = get_positive_arg(fcinfo, 1, "iterations");
-	bool		release_locks = get_release_locks_arg(fcinfo, 2);
-	ResourceOwner call_owner = NULL;
+	ResourceOwner call_owner = push_owner("pgseries_bench call");
 	MemoryContext itercxt;
 	MemoryContext oldcxt;
 	List	   *querytrees;
@@ -277,9 +259,6 @@ pgseries_bench_plan(PG_FUNCTION_ARGS)
 	int			num_params;
 	instr_time	elapsed;
 	Datum		values[2];
-
-	if (release_locks)
-		call_owner = push_owner("pgseries_bench call");
 
 	querytrees = analyze_query(query, &param_types, &num_params);
 
@@ -291,15 +270,14 @@ pgseries_bench_plan(PG_FUNCTION_ARGS)
 
 	for (int i = 0; i < iterations; i++)
 	{
-		ResourceOwner owner = NULL;
+		ResourceOwner owner;
 		List	   *copy;
 		instr_time	start;
 		instr_time	end;
 
 		CHECK_FOR_INTERRUPTS();
 
-		if (release_locks)
-			owner = push_owner("pgseries_bench iteration");
+		owner = push_owner("pgseries_bench iteration");
 
 		/*
 		 * Each statement plans with a snapshot of its own.  Taking one also
@@ -314,15 +292,13 @@ pgseries_bench_plan(PG_FUNCTION_ARGS)
 		INSTR_TIME_ACCUM_DIFF(elapsed, end, start);
 
 		PopActiveSnapshot();
-		if (release_locks)
-			pop_owner(owner);
+		pop_owner(owner);
 		MemoryContextReset(itercxt);
 	}
 
 	MemoryContextSwitchTo(oldcxt);
 	MemoryContextDelete(itercxt);
-	if (release_locks)
-		pop_owner(call_owner);
+	pop_owner(call_owner);
 
 	values[0] = Int64GetDatum(iterations);
 	values[1] = Int64GetDatum(INSTR_TIME_GET_NANOSEC(elapsed));
@@ -335,8 +311,8 @@ pgseries_bench_plan(PG_FUNCTION_ARGS)
  * The time is that of the execution of a prepared statement: fetching or
  * making its plan with the locks that takes, and running it to completion.
  *
- * If locks are to be released, each iteration is a subtransaction that is
- * rolled back at its end, untimed.  A resource owner would be cheaper, but
+ * Each iteration is a subtransaction that is rolled back at its end, untimed,
+ * so that its locks are released.  A resource owner would be cheaper, but
  * the statement may write, be it only in a function that a SELECT calls, and
  * the locks on a changed table must not be released while the change can
  * still be committed.
@@ -363,12 +339,9 @@ execute_loop(ExecuteLoop *loop)
 
 		CHECK_FOR_INTERRUPTS();
 
-		if (loop->release_locks)
-		{
-			BeginInternalSubTransaction(NULL);
-			loop->in_subxact = true;
-			MemoryContextSwitchTo(oldcxt);
-		}
+		BeginInternalSubTransaction(NULL);
+		loop->in_subxact = true;
+		MemoryContextSwitchTo(oldcxt);
 
 		INSTR_TIME_SET_CURRENT(start);
 		res = SPI_execute_plan_extended(loop->plan, &loop->options);
@@ -380,13 +353,10 @@ execute_loop(ExecuteLoop *loop)
 				 SPI_result_code_string(res));
 		loop->rows += SPI_processed;
 
-		if (loop->release_locks)
-		{
-			loop->in_subxact = false;
-			RollbackAndReleaseCurrentSubTransaction();
-			MemoryContextSwitchTo(oldcxt);
-			CurrentResourceOwner = oldowner;
-		}
+		loop->in_subxact = false;
+		RollbackAndReleaseCurrentSubTransaction();
+		MemoryContextSwitchTo(oldcxt);
+		CurrentResourceOwner = oldowner;
 	}
 
 	getrusage(RUSAGE_SELF, &usage);
@@ -451,7 +421,7 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	ArrayType  *array = PG_ARGISNULL(2) ? NULL : PG_GETARG_ARRAYTYPE_P(2);
 	int			cursor_options = CURSOR_OPT_PARALLEL_OK;
 	ResourceOwner callowner = CurrentResourceOwner;
-	ResourceOwner owner = NULL;
+	ResourceOwner owner;
 	MemoryContext spicxt;
 	Oid		   *param_types;
 	int			num_params;
@@ -459,7 +429,6 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	Datum		values[4];
 
 	loop.iterations = iterations;
-	loop.release_locks = get_release_locks_arg(fcinfo, 4);
 
 	/*
 	 * The setting plan_cache_mode beats cursor options.  Rather than override
@@ -485,8 +454,7 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	 */
 	SPI_connect();
 	spicxt = CurrentMemoryContext;
-	if (loop.release_locks)
-		owner = push_owner("pgseries_bench prepare");
+	owner = push_owner("pgseries_bench prepare");
 	(void) analyze_query(query, &param_types, &num_params);
 	loop.options.params = make_params(array, param_types, num_params,
 									  cursor_options & CURSOR_OPT_CUSTOM_PLAN);
@@ -496,8 +464,7 @@ pgseries_bench_execute(PG_FUNCTION_ARGS)
 	if (loop.plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s",
 			 SPI_result_code_string(SPI_result));
-	if (loop.release_locks)
-		pop_owner(owner);
+	pop_owner(owner);
 
 	/*
 	 * A saved plan reacts to invalidation as that of a prepared statement.
@@ -653,47 +620,4 @@ pgseries_bench_locks(PG_FUNCTION_ARGS)
 	values[2] = Int64GetDatum(INSTR_TIME_GET_NANOSEC(release));
 	values[3] = Int32GetDatum(fast_path);
 	return make_result(fcinfo, values);
-}
-
-/*
- * Show the relation locks that this backend holds.
- */
-Datum
-pgseries_bench_held_locks(PG_FUNCTION_ARGS)
-{
-	ReturnSetInfo *rsinfo = (ReturnSetInfo *) fcinfo->resultinfo;
-	LockData   *data;
-
-	InitMaterializedSRF(fcinfo, 0);
-
-	data = GetLockStatusData();
-	for (int i = 0; i < data->nelements; i++)
-	{
-		LockInstanceData *lock = &data->locks[i];
-		Oid			relid = lock->locktag.locktag_field2;
-
-		if (lock->pid != MyProcPid ||
-			lock->locktag.locktag_type != LOCKTAG_RELATION)
-			continue;
-
-		for (LOCKMODE mode = AccessShareLock; mode <= MaxLockMode; mode++)
-		{
-			Datum		values[4];
-			bool		nulls[4] = {0};
-
-			if (!(lock->holdMask & LOCKBIT_ON(mode)))
-				continue;
-
-			values[0] = ObjectIdGetDatum(relid);
-			values[1] = ObjectIdGetDatum(relid);
-			nulls[1] = !SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relid));
-			values[2] = CStringGetTextDatum(GetLockmodeName(DEFAULT_LOCKMETHOD,
-															mode));
-			values[3] = BoolGetDatum(lock->fastpath);
-			tuplestore_putvalues(rsinfo->setResult, rsinfo->setDesc,
-								 values, nulls);
-		}
-	}
-
-	return (Datum) 0;
 }

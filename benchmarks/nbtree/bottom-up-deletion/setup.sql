@@ -48,9 +48,7 @@ begin
   end loop;
 end $$;
 
--- The three indexes' size, in pages, after n updates of a fresh copy of the rows.
--- With hold, a prepared transaction stands for a session that holds a snapshot
--- during the first half: call it again after commit prepared.
+-- The three indexes' size, in pages.
 create function pages() returns bigint language sql as $$
   select sum(pg_relation_size(oid)) / 8192
   from pg_class where relname in ('fiver', 'tenner', 'score');

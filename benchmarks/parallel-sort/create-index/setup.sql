@@ -1,5 +1,5 @@
 -- A table like TPC-H's lineitem, not in the order of any of its columns, and
--- functions that build an index on it and say what that took.
+-- functions that build an index on it and say what that takes.
 --   rows   how many line items
 --   small  how many there are in the small table
 
@@ -11,8 +11,6 @@ insert into lineitem
          date '1992-01-01' + abs(hashint4(i + 3)) % 2500, substr(md5(i::text) || md5((i + 1)::text), 1, 10 + abs(hashint4(i + 4)) % 34),
          md5(i::text)::uuid, md5((i + 2)::text), md5((i + 3)::text)
   from generate_series(1, :rows) i;
-create unlogged table lineitem_unlogged (l_orderkey bigint);
-insert into lineitem_unlogged select l_orderkey from lineitem;
 create table lineitem_small (like lineitem);
 insert into lineitem_small select * from lineitem limit :small;
 
@@ -24,32 +22,9 @@ create function cpu() returns bigint language sql volatile as $$
          string_to_array(regexp_replace(pg_read_file('/proc/' || pid || '/stat'), '\(.*\)', 'x'), ' ') f
 $$;
 
--- For how long the leader has worked alone, according to what trace_sort has
--- logged: with base from the end of the sort on; with a parallel load while it
--- divided the tuples into ranges, and after the last range was loaded.
-create function alone(began timestamptz, ended timestamptz) returns interval language sql volatile as $$
-  with lines as materialized (
-    select m[1]::int as pid, to_timestamp(m[2]::float8) as at, m[3] as line
-      from string_to_table(pg_read_file(pg_current_logfile()), e'\n') l,
-           regexp_match(l, '^(\d+) ([\d.]+) LOG: +(.*)') m
-     where to_timestamp(m[2]::float8) >= began - interval '1 millisecond'
-  ), loading as (
-    select min(at) as since from lines where line like 'planned % ranges%'
-  )
-  select case when since is null
-           then ended - (select max(at) from lines where line like 'performsort of worker -1 starting%')
-           else since - (select max(at) from lines where line ~ '^performsort of worker \d+ done')
-             + ended - (select max(at) from (select min(at) from lines
-                         where line like '% of worker -1 ended%' and at > since group by pid) s (at))
-         end
-    from loading
-$$;
-
 -- Build an index, remove it again, and return in nanoseconds, as "what" says,
--- the time elapsed, the CPU time, or the time in which the leader works alone.
--- load is for pgseries.parallel_btree_load, which base doesn't have.
-create function build(what text, columns text, workers int, memory text, relation text default 'lineitem',
-                      load text default 'on')
+-- the time elapsed or the CPU time.
+create function build(what text, columns text, workers int, memory text, relation text default 'lineitem')
   returns table (iterations bigint, nanoseconds bigint) language plpgsql as $$
 declare
   t timestamptz;
@@ -57,14 +32,11 @@ declare
 begin
   perform set_config('max_parallel_maintenance_workers', workers::text, true);
   perform set_config('maintenance_work_mem', memory, true);
-  perform set_config('trace_sort', (what = 'alone')::text, true);
-  perform set_config(name, load, true) from pg_settings where name = 'pgseries.parallel_btree_load';
   t := clock_timestamp();
   execute format('create index built on %I (%s)', relation, columns);
   iterations := 1;
   nanoseconds := case what
     when 'elapsed' then 1000000000 * extract(epoch from clock_timestamp() - t)
-    when 'alone' then 1000000000 * extract(epoch from alone(t, clock_timestamp()))
     when 'cpu' then cpu() - c
   end;
   drop index built;

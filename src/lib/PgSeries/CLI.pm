@@ -61,8 +61,8 @@ check [NAME...]
   --prefix=K         build and test the first K patches, or each prefix from K to L
                      (10-20), or "each"
   --topic=TOPIC      build and test one topic on plain upstream, or "each"
-  --world            test the series in all configurations, or those named: assert,
-                     autoconf, exec-backend, sanitize, clang, m32, valgrind
+  --world            test the series in all configurations, or those named: autoconf,
+                     exec-backend, sanitize, clang, m32, valgrind
   --plans            run the regression suite on base and patched, compare all plans
   --abi              compare what extensions see of the servers base and patched
   --packages         make packages in a chroot, exchange them under all extensions of

@@ -7,6 +7,7 @@ use File::Path qw(remove_tree);
 use JSON::PP   ();
 use PgSeries::Config;
 use PgSeries::Util qw(fail find_tool info make_dir read_file run write_file);
+use Text::Wrap     qw(wrap);
 
 =pod
 
@@ -248,6 +249,7 @@ sub record
 		$of->{smoke}{$how} = 1;
 	}
 	delete $of{'postgresql-18'};
+	my @same;
 	my $table =
 	  "| Extension | Smoke test | Its own tests: 18.6 | Patched |\n|---|---|---|---|\n";
 	for my $source (sort keys %of)
@@ -258,24 +260,33 @@ sub record
 			my $passed = grep { ($results->{$_} // '') =~ /^pass/i } @tests;
 			@tests ? "$passed of " . @tests . ' pass' : '-'
 		} $stock, $patched;
+		my ($smoke) = grep { $of{$source}{smoke}{$_} } 'differs', 'same',
+		  'could not be loaded';
+		if (!@tests && $smoke eq 'same')
+		{
+			push @same, "$source $of{$source}{version}";
+			next;
+		}
 		my $differ =
 		  grep { !$KNOWN{$_} && $stock->{$_} ne ($patched->{$_} // '') }
 		  @tests;
 		my @known = sort { $a cmp $b } grep { defined } @KNOWN{@tests};
 		$after .= " (what differs $known[0])" if @known;
 		$table .= sprintf "| %s %s | %s | %s | %s |\n", $source,
-		  $of{$source}{version},
-		  ( grep { $of{$source}{smoke}{$_} } 'differs',
-			'same', 'could not be loaded')[0], $before,
+		  $of{$source}{version}, $smoke, $before,
 		  $differ ? "$after, **$differ differ**" : $after;
 	}
+	local $Text::Wrap::columns = 120;
+	$table .= wrap('', '',
+		"\nThe smoke test's output is the same with: " . join(', ', @same))
+	  . ".\n";
 	write_file(
 		"$self->{top}/src/qa/extensions.json",
 		JSON::PP->new->canonical->pretty->encode(
 			{ libraries => \%libraries }));
 	my $doc = "$self->{top}/doc/package.md";
 	write_file($doc,
-		read_file($doc) =~ s/^\| Extension \|.*?\n(?!\|)/$table/msr);
+		read_file($doc) =~ s/^\| Extension \|.*?\n\n.*?\n(?=\n)/$table/msr);
 	return;
 }
 

@@ -32,7 +32,6 @@ injection points, and PgSeries::World::Test, a PgSeries::Test that can test them
 # and of meson, environment of the build's programs, how many times as long tests may
 # take; and what they need that other builds do not: the Debian package, a header of it.
 my @VARIANTS = (
-	assert => { how => 'world' },
 	autoconf => { how => 'world' },
 	'exec-backend' =>
 	  { how => 'whole', c_args => '-DEXEC_BACKEND', slow => 2 },

@@ -166,7 +166,6 @@ for (
 # The builds of the configurations.
 my $builds = PgSeries::World->new($fake, $fake);
 for (
-	[ 'assert', 'gcc' ],
 	[ 'exec-backend', 'gcc -Dc_args=-DEXEC_BACKEND' ],
 	[ 'clang', 'clang' ],
 	[
