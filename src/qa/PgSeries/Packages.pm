@@ -277,7 +277,8 @@ sub record
 		  $differ ? "$after, **$differ differ**" : $after;
 	}
 	local $Text::Wrap::columns = 120;
-	$table .= wrap('', '',
+	$table .=
+	  wrap('', '',
 		"\nThe smoke test's output is the same with: " . join(', ', @same))
 	  . ".\n";
 	write_file(
