@@ -11,7 +11,8 @@
  * The lock manager answers a request for a lock that the transaction already
  * holds from backend-local memory.  A plain loop in one transaction would
  * therefore measure lock acquisition in its first iteration only.  Hence
- * planning and execution release the locks of an iteration at its end; see the comments in pgseries_bench_plan() and execute_loop().
+ * planning and execution release the locks of an iteration at its end; see
+ * the comments in pgseries_bench_plan() and execute_loop().
  *
  * Portions Copyright (c) 2026, pgseries developers
  *
