@@ -455,13 +455,20 @@ foreach my $topic (@$topics)
 	# One line for each patch, with the number that it gets in the set: the one for
 	# upstream's master, if that has the topic.
 	my ($mailed) = grep {
-		my $series = $_;
-		grep { $_ eq $name } $series->topics
-	} map { PgSeries::Series->new($real->with_base($_)) } qw(master 18);
-	my $n = () = $mailed->topic($name);
+		grep { $_ eq $name }
+		  $_->series->topics
+	} map { bless { config => $real->with_base($_) }, 'PgSeries::CLI' }
+	  qw(master 18);
+	my $n = () = $mailed->series->topic($name);
 	is( join(' ', sort $text =~ /^  (\d{4})  \S/mg),
 		join(' ', map { sprintf '%04d', $_ } 1 .. $n),
 		"$name: patches");
+
+	# Not what lies in BUILD/submit, nor who the author is.
+	my $set =
+	  eval { PgSeries::Submit::check_set($mailed, 99, $name, 'A <a@b>'); };
+	is($@ && "$@", '', "$name: the letter as it is sent");
+	unlike($set->{letter} || '', qr/[{}]/, "$name: all figures");
 }
 
 done_testing();

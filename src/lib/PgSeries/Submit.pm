@@ -105,7 +105,7 @@ sub check_set
 			2,
 			"$source does not say that the patches need the topic \"$needed\"",
 			"write that they apply after those of the topic \"$needed\""
-		) unless $text =~ /topic\s+"\Q$needed\E"/;
+		) unless $text =~ /topics?\s[^.]*"\Q$needed\E"/;
 	}
 	return { %set, letter => $text };
 }
