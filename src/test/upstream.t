@@ -47,11 +47,14 @@ SKIP:
 {
 	skip 'curl is not installed', 6
 	  if system('command -v curl >/dev/null') != 0;
-	fetches('a URL', PGSERIES_URL => 'file://' . $f->tarball);
+	my $url = "$dir/none.tar.bz2";
+	spew($url, slurp($f->tarball));
+	fetches('a URL');
 	unlink $cache;
-	fetch_refuses('truncated or changed',
-		PGSERIES_URL => "file://$truncated");
+	spew($url, slurp($truncated));
+	fetch_refuses('truncated or changed');
 	ok(!glob("$upstream/*"), 'and nothing of it is left');
+	unlink $url;
 }
 
 # 4. The source package: an apt that has the right, a changed, an earlier, a later

@@ -308,7 +308,7 @@ sub write_result
 		format => 1,
 		bench => $meta->{name},
 		scale => $self->{scale} || 'full',
-		(map { $_ => $meta->{$_} } qw(title topic source axis)),
+		(map { $_ => $meta->{$_} } qw(title topic axis)),
 		(map { $_ => $self->{$_} } qw(base patched seed)),
 		date => strftime('%Y-%m-%dT%H:%M:%SZ', gmtime),
 		machine => $self->{machine} ||= machine(),

@@ -381,7 +381,7 @@ sub update_readme
 		  . (
 			  !%{ $topic->{figures} } ? ''
 			: defined $worst->{short} ? "; worst measured: $worst->{short}"
-			:                           '; nothing measured is worse');
+			:                           '; none of its benchmarks is worse');
 		$block .= Text::Wrap::wrap(
 			'- ',
 			'  ',

@@ -26,7 +26,7 @@ distribution's source package).  The tarball is looked for, in this order,
 
   1. where the person says (./configure --with-tarball=FILE, PGSERIES_TARBALL)
   2. in the cache, WORK/upstream
-  3. at the release URL (PGSERIES_URL overrides it)
+  3. at the release URL, C<url> of BASE
   4. in the distribution's source package, by apt, with lists of the tool's own
      (nothing of the system's configuration is changed)
 
@@ -45,7 +45,6 @@ sub new
 	my ($class, $config) = @_;
 	my $file = $config->patches . '/BASE';
 	my %base = read_base($file);
-	$base{url} = $ENV{PGSERIES_URL} || $base{url};
 	return bless {
 		config => $config,
 		file => $file,
