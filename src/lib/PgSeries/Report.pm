@@ -208,7 +208,7 @@ sub _html_table
 EOT
 }
 
-# Machine, dates and builds of the results, as [name, value].
+# Machine, compiler and dates of the results, as [name, value].
 sub _facts
 {
 	my ($results) = @_;
@@ -217,16 +217,15 @@ sub _facts
 	my %of = map {
 		my $key = $_;
 		$key => join ' / ',
-		  uniq map { $_->{machine}{$key} // 'not known' }
+		  uniq map { s/^(\d{6,})\z/sprintf '%.1f GiB', $1 \/ 1024 ** 2/er }
+		  map      { $_->{machine}{$key} // 'not known' }
 		  @$results
-	} qw(cpu cores memory_kb kernel compiler valgrind);
-	$of{memory_kb} =~ s{(\d+)}{sprintf '%.1f GiB', $1 / 1024 ** 2}ge;
+	} qw(cpu cores memory_kb compiler valgrind);
 	return (
 		[ Machine => "$of{cpu}, $of{cores} cores, $of{memory_kb}" ],
-		[ System => "$of{kernel}, $of{compiler}, $of{valgrind}" ],
+		[ System => "$of{compiler}, $of{valgrind}" ],
 		[ Measured => join ' to ', uniq @dates[ 0, -1 ] ],
-		[ Scale => join ' and ', uniq map { $_->{scale} } @$results ],
-		[ Series => join ' and ', uniq map { $_->{patched} } @$results ]);
+		[ Scale => join ' and ', uniq map { $_->{scale} } @$results ]);
 }
 
 # Writes $dir/index.html, for which no other file is needed: the topics from
