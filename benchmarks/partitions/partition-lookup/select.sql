@@ -1,0 +1,2 @@
+\set b 1
+select * from hp where b = :b;
