@@ -16,7 +16,7 @@
 --   10 indexes       the fewest with which whole statements were measured, beside a single
 --                    one (partitions-indexes)
 --   8 partitions     the fewest for which a prepared statement took less time, at default
---                    settings as well (partition-planning); a merge of 2 inputs takes a tenth
+--                    settings as well (partition-lookup); a merge of 2 inputs takes a tenth
 --                    fewer instructions, one of 64 four tenths (merge-append)
 --   16 locks         what 18 can have on the fast path with default settings if OIDs are 8
 --                    apart (locks-per-transaction)
