@@ -388,7 +388,7 @@ sub status
 		  :          'clean';
 	}
 	$text .= "worktree: $tree: $state\n";
-	for my $name (qw(base patched base-assert assert))
+	for my $name (qw(base patched assert))
 	{
 		my $b = $c->builds->describe($name);
 		$text .= sprintf "build %-12s %s  %s\n", "$name:",
@@ -436,7 +436,7 @@ sub run_lint
 	  map {
 		$c->builds->describe($_)->{build}
 		  . '/src/tools/pg_bsd_indent/pg_bsd_indent'
-	  } qw(assert patched base-assert base);
+	  } qw(assert patched base);
 	return PgSeries::Lint->new($c->series, pgindent => $indent)->run;
 }
 
@@ -638,8 +638,7 @@ sub test
 		}
 		elsif ($name eq 'extension')
 		{
-			push @results, $test->extension('base-assert'),
-			  $test->extension($build);
+			push @results, $test->extension('base'), $test->extension($build);
 		}
 		elsif ($name eq 'docs')  { push @results, $test->docs($build); }
 		elsif ($name eq 'world') { push @results, $test->world($build); }

@@ -163,8 +163,7 @@ sub builds
 {
 	my ($c) = @_;
 	my $o = $c->{option};
-	my $base =
-	  $c->builds->ensure($o->{build} eq 'patched' ? 'base' : 'base-assert');
+	my $base = $c->builds->ensure('base');
 	return ($base, $c->builds->ensure($o->{build}))
 	  if !defined $o->{patched};
 	my $dir = $c->config->work . '/b/hunted';

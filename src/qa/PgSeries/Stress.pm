@@ -271,13 +271,6 @@ sub one_sqlsmith
 		"see $log", tail_file($log, 5));
 }
 
-# The build of plain upstream that is made as another one is.
-sub base_of
-{
-	my ($name) = @_;
-	return $name eq 'patched' ? 'base' : 'base-assert';
-}
-
 # How often base tries a statement that gave an internal error: its sample of a
 # table (TABLESAMPLE) may not have the row next time.
 use constant TRIES_ON_BASE => 50;
@@ -286,7 +279,7 @@ use constant TRIES_ON_BASE => 50;
 sub seen_on_base
 {
 	my ($c, $internal, %opt) = @_;
-	my $server = sqlsmith_server($c, %opt, build => base_of($opt{build}));
+	my $server = sqlsmith_server($c, %opt, build => 'base');
 	for my $error (grep { defined $_->{statement} } @$internal)
 	{
 		$server->client(
@@ -323,7 +316,7 @@ use constant LOOK => 50;
 sub differential
 {
 	my ($c, %opt) = @_;
-	my @names = (base_of($opt{build}), $opt{build});
+	my @names = ('base', $opt{build});
 	my @servers = map {
 		PgSeries::Server->new(
 			$c->config, $c->builds->ensure($_),
